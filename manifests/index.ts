@@ -1,0 +1,26 @@
+// Every manifest of a declaration, in the order in which it is written; the mesh leg, which moves the traffic, is last.
+import { type Declaration, mergePatch, patchesFor } from "../model";
+import { hostDestinationRule, subsetDestinationRules } from "./destination-rule";
+import { gatewayServers } from "./gateway";
+import type { KubernetesObject, Manifest } from "./manifest";
+import { clientServiceEntries, hostServiceEntry } from "./service-entry";
+import { gatewayLeg, meshLeg } from "./virtual-service";
+
+export type { KubernetesObject, Manifest } from "./manifest";
+
+/** The manifests of a checked declaration, with its overrides merged in. */
+export function manifestsOf(name: string, declaration: Declaration): readonly Manifest[] {
+    const manifests = [
+        hostServiceEntry(name, declaration),
+        ...clientServiceEntries(name, declaration),
+        hostDestinationRule(name, declaration),
+        ...subsetDestinationRules(name, declaration),
+        ...gatewayServers(name, declaration),
+        ...gatewayLeg(name, declaration),
+        ...meshLeg(name, declaration),
+    ];
+    return manifests.map((manifest) => {
+        const patches = patchesFor(manifest.role, declaration.manifestOverrides);
+        return { ...manifest, object: patches.reduce<KubernetesObject>((object, patch) => mergePatch(object, patch) as KubernetesObject, manifest.object) };
+    });
+}

@@ -1,0 +1,169 @@
+// The one validator of a declaration: structure, then what Istio or Envoy rejects and what can have no effect.
+import { type Declaration, ALL_CONSUMERS, GatewayConsumers, declarationSchema } from "./declaration";
+import { parseDuration } from "./duration";
+import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, safeBand } from "./guard";
+import { parseHost } from "./host";
+import { overrideProblems } from "./overrides";
+import { isWildcard, resolutionOf } from "./outlier";
+import { type Path, type Problem, Problems, formatPath, isWithin, show } from "./problem";
+import { Membership, Resolution } from "./resolution";
+import { refuseRoute, usesGateway } from "./routes";
+import { checkStructure } from "./structure";
+
+export type CheckResult = { readonly ok: true; readonly declaration: Declaration } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * Checks a declaration as users write it and fills in its defaults. All problems are returned at once; the semantic ones
+ * only once the structure is right. `unknown` lists the properties whose values are stand-ins for values that are not
+ * known yet: what depends on them is not judged.
+ */
+export function checkDeclaration(raw: unknown, unknown: readonly Path[] = []): CheckResult {
+    const structure = checkStructure(declarationSchema, raw);
+    const problems = structure.ok ? semanticProblems(structure.value) : structure.problems;
+    const judged = problems.filter((problem) => !problem.reads.some((read) => unknown.some((path) => isWithin(read, path) || isWithin(path, read))));
+    if (judged.length > 0) return { ok: false, problems: judged };
+    if (!structure.ok) return { ok: false, problems: structure.problems };
+    return { ok: true, declaration: normalise(structure.value) };
+}
+
+function normalise(declaration: Declaration): Declaration {
+    const verdict = parseHost(declaration.host);
+    return verdict.ok ? { ...declaration, host: verdict.host.name } : declaration;
+}
+
+function semanticProblems(declaration: Declaration): readonly Problem[] {
+    const problems = new Problems();
+    checkHost(problems, declaration);
+    checkPool(problems, declaration);
+    checkRoutes(problems, declaration);
+    checkGateway(problems, declaration);
+    checkConsumers(problems, declaration);
+    checkDurations(problems, declaration);
+    checkOutlier(problems, declaration);
+    checkOwnership(problems, declaration);
+    problems.list.push(...overrideProblems(declaration.manifestOverrides ?? {}));
+    return problems.list;
+}
+
+function checkHost(problems: Problems, { host }: Declaration): void {
+    const verdict = parseHost(host);
+    if (!verdict.ok) problems.add(["host"], `is ${show(host)}, and ${verdict.reason}.`);
+}
+
+function checkPool(problems: Problems, declaration: Declaration): void {
+    const { pool } = declaration;
+    if (pool.membership === Membership.Fixed && pool.addressesPerAnswer === undefined) {
+        problems.add(["pool", "addressesPerAnswer"], "is missing: a fixed pool must say how many addresses one DNS answer holds (dig +short HOST | wc -l), since the ejection guard and the loss window depend on it.", [["pool", "membership"]]);
+    }
+    if (pool.standbyAddresses !== undefined) {
+        problems.add(["pool", "standbyAddresses"], "is not supported yet: leave it out; failover follows the GSLB's DNS answers.");
+    }
+    if (declaration.resolution !== undefined && isWildcard(declaration.host)) {
+        problems.add(["resolution"], `is ${show(declaration.resolution)}, but ${show(declaration.host)} is a wildcard, which no DNS answer resolves: leave it out.`, [["host"]]);
+    }
+}
+
+function checkRoutes(problems: Problems, declaration: Declaration): void {
+    const wildcard = isWildcard(declaration.host), { route, gateway } = declaration;
+    const seen = new Map<number, number>();
+    declaration.ports.forEach(({ number, protocol }, index) => {
+        const path: Path = ["ports", index];
+        const refusal = refuseRoute({ route, protocol, wildcard, istioVersion: gateway?.istioVersion });
+        if (refusal !== undefined) {
+            const at: Record<typeof refusal.at, Path> = { route: ["route"], host: ["host"], protocol: [...path, "protocol"], istioVersion: ["gateway", "istioVersion"] };
+            const known = problems.list.some((problem) => problem.text === refusal.text && formatPath(problem.path) === formatPath(at[refusal.at]));
+            if (!known) problems.add(at[refusal.at], refusal.text, [["route"], ["host"], [...path, "protocol"], ["gateway", "istioVersion"]]);
+        }
+        const first = seen.get(number);
+        if (first === undefined) seen.set(number, index);
+        else problems.add([...path, "number"], `is ${number}, which ports[${first}] declares already: remove one of them.`, [["ports", first, "number"]]);
+        if (usesGateway(route) && gateway !== undefined && !gateway.ports.some((port) => port.number === number)) {
+            problems.add([...path, "number"], `is ${number}, but the gateway's Service has ${gateway.ports.map((port) => port.number).join(", ")} only: add the port to the gateway and its Service, then to gateway.ports.`, [["route"], ["gateway"]]);
+        }
+    });
+}
+
+function checkGateway(problems: Problems, { route, gateway, active }: Declaration): void {
+    const reads: Path[] = [["route"], ["gateway"]];
+    if (usesGateway(route) && gateway === undefined) problems.add(["gateway"], `is missing: route ${route} needs the reference of an egress gateway.`, reads);
+    if (!usesGateway(route) && gateway !== undefined) problems.add(["gateway"], `has no effect with route ${route}: remove it, or choose route mtls-passthrough.`, reads);
+    if (!usesGateway(route) && !active) problems.add(["active"], `is false, but has no effect with route ${route}, which has no mesh leg to take away: remove the declaration instead.`, [["route"]]);
+    if (gateway === undefined) return;
+    const service = parseHost(gateway.serviceHost), host = gateway.serviceHost;
+    if (service.ok || !/^[a-z0-9-]+\.[a-z0-9-]+\.svc(\.[a-z0-9.-]+)?$/.test(host)) {
+        problems.add(["gateway", "serviceHost"], `is ${show(host)}, which is not the full name of a Service: write it as NAME.NAMESPACE.svc.cluster.local.`);
+    }
+    const numbers = gateway.ports.map((port) => port.number);
+    numbers.forEach((number, index) => {
+        const first = numbers.indexOf(number);
+        if (first !== index) problems.add(["gateway", "ports", index, "number"], `is ${number}, which gateway.ports[${first}] declares already: remove one of them.`, [["gateway", "ports", first]]);
+    });
+}
+
+function checkConsumers(problems: Problems, { route, gateway, consumers }: Declaration): void {
+    const seen = new Map<string, number>();
+    consumers.forEach(({ namespace }, index) => {
+        const path: Path = ["consumers", index, "namespace"];
+        const first = seen.get(namespace);
+        if (first === undefined) seen.set(namespace, index);
+        else problems.add(path, `is ${show(namespace)}, which consumers[${first}] names already: remove one of them.`, [["consumers", first, "namespace"]]);
+        const reads: Path[] = [["route"], ["gateway"]];
+        if (namespace === ALL_CONSUMERS) {
+            if (consumers.length > 1) problems.add(path, 'is "*", beside other consumers: "*" is all of them, leave the others out.', [["consumers"]]);
+            if (usesGateway(route) && gateway !== undefined && gateway.consumers !== GatewayConsumers.All) {
+                problems.add(path, 'is "*", but the gateway serves declared consumers: name the namespaces, or make the whole gateway one for all (gateway.consumers: all).', reads);
+            }
+            return;
+        }
+        if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(namespace)) problems.add(path, `is ${show(namespace)}, which is not a namespace's name (RFC 1123 label): check the name.`);
+        if (!usesGateway(route) || gateway === undefined) return;
+        if (gateway.consumers === GatewayConsumers.All) {
+            problems.add(path, `is ${show(namespace)}, but the gateway serves all consumers: write "*". The two modes hide each other's subsets when mixed.`, reads);
+        } else if (namespace === gateway.namespace) {
+            problems.add(path, `is ${show(namespace)}, the gateway's own namespace: the gateway would see the client's view of the host (resolution NONE) and have no endpoints; run the application in another namespace.`, reads);
+        }
+    });
+}
+
+function checkDurations(problems: Problems, { failover, connectTimeout, idleTimeout, outlier }: Declaration): void {
+    const atLeast1ms: [Path, string | undefined][] = [
+        [["connectTimeout"], connectTimeout], [["idleTimeout"], idleTimeout],
+        [["outlier", "interval"], outlier?.interval], [["outlier", "baseEjectionTime"], outlier?.baseEjectionTime],
+        [["failover", "dnsTtl"], failover?.dnsTtl],
+    ];
+    for (const [path, text] of atLeast1ms) {
+        if (text === undefined || (parseDuration(text) ?? 1) >= 1) continue;
+        const reason = path[1] === "dnsTtl" ? "a TTL of 0 makes Envoy ask at its dnsRefreshRate (60 s) instead: give the TTL that the resolver answers, or 60s" : "Istio rejects a duration below 1ms: raise it, or leave it out";
+        problems.add(path, `is ${show(text)}, but ${reason}.`);
+    }
+}
+
+function checkOutlier(problems: Problems, declaration: Declaration): void {
+    const { outlier, pool } = declaration;
+    if (outlier === undefined) return;
+    const { resolution } = resolutionOf(declaration);
+    const reads: Path[] = [["resolution"], ["pool", "membership"], ["host"]];
+    if (resolution !== Resolution.Dns) {
+        const why = resolution === Resolution.None ? "the sidecar has no address list to eject from" : "LOGICAL_DNS has one host, so an ejection is inert below 100 % and total at 100 %";
+        problems.add(["outlier"], `has no effect with resolution ${resolution}: ${why}; remove it.`, reads);
+        return;
+    }
+    const path: Path = ["outlier", "maxEjectionPercent"], max = outlier.maxEjectionPercent, addresses = pool.addressesPerAnswer;
+    if (max === undefined) return;
+    if (max === 0) {
+        problems.add(path, `is 0, which Istio does not send, so that Envoy's own 10 % acts and nothing is ejected in a pool of fewer than 10: leave it unset (${MIN_PERCENT_AT_EVERY_SIZE}) or raise it.`);
+        return;
+    }
+    const band = addresses === undefined ? undefined : safeBand(addresses);
+    if (addresses === undefined || band === undefined || ejectable(addresses, max) > 0) return;
+    problems.add(path, `is ${max}, but a pool of ${addresses} addresses ejects one only at ${band.min}..${band.max}: leave it unset (${MIN_PERCENT_AT_EVERY_SIZE}) or raise it.`, [["pool", "addressesPerAnswer"], ...reads]);
+}
+
+function checkOwnership(problems: Problems, { ownership }: Declaration): void {
+    const { expires } = ownership;
+    if (expires === undefined) return;
+    const date = new Date(`${expires}T00:00:00Z`);
+    if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== expires) {
+        problems.add(["ownership", "expires"], `is ${show(expires)}, which is not a day of the calendar: write it as YYYY-MM-DD.`);
+    }
+}

@@ -1,0 +1,48 @@
+// The application contract: what an application must do for the declaration's promises to hold, as data with reasons.
+import type { Declaration } from "./declaration";
+import { formatDuration, milliseconds } from "./duration";
+import { connectTimeoutMs } from "./outlier";
+import { usesGateway } from "./routes";
+import { WindowEnd, lossWindow } from "./window";
+
+export interface ContractTerm {
+    readonly term: "connectTimeout" | "handshakeTimeout" | "connectRetries" | "connectionLifetime";
+    /** The value to set, for people: `at least 3s`. */
+    readonly value: string;
+    /** The same as milliseconds where it is a bound on time. */
+    readonly ms?: number;
+    readonly reason: string;
+}
+
+/** The field documents' advice: one or two retries, on connect failure only. */
+export const CONNECT_RETRIES = 2;
+const MARGIN_MS = 2000;
+
+/** The terms of a declaration, in the order in which a connection meets them. */
+export function applicationContract(declaration: Declaration): readonly ContractTerm[] {
+    const window = lossWindow(declaration), timeout = connectTimeoutMs(declaration), gateway = usesGateway(declaration.route);
+    const { longestConnection } = declaration.failover ?? {};
+    const handshake = timeout + MARGIN_MS;
+    return [
+        {
+            term: "connectTimeout", value: "1s to 3s", ms: 3000,
+            reason: "the sidecar accepts the connection at once, so that only a missing proxy makes it last; the host's own connect time counts in the handshake",
+        },
+        {
+            term: "handshakeTimeout", value: `at least ${formatDuration(handshake)}`, ms: handshake,
+            reason: `the TLS handshake waits for the ${gateway ? "gateway's" : "sidecar's"} connection to the host, up to its connect timeout of ${formatDuration(timeout)}`,
+        },
+        window.endsBy === WindowEnd.Gslb && window.ms !== undefined
+            ? {
+                term: "connectRetries", value: `${CONNECT_RETRIES}, on connect or handshake failure only, with a back-off that outlasts ${formatDuration(window.ms)} in total`, ms: window.ms,
+                reason: "a retry inside the loss window meets the dead address again; a request that was sent is never repeated safely",
+            }
+            : {
+                term: "connectRetries", value: `${CONNECT_RETRIES}, on connect or handshake failure only`,
+                reason: "outlier detection ejects after its first failures and never rescues the connection that failed; a request that was sent is never repeated safely",
+            },
+        longestConnection === undefined
+            ? { term: "connectionLifetime", value: "agree on a cap, below the target time of a planned failover", reason: "a kept-alive connection stays on the old address until the application closes it" }
+            : { term: "connectionLifetime", value: `at most ${longestConnection}`, ms: milliseconds(longestConnection), reason: "the old address of a planned failover is kept up exactly that long" },
+    ];
+}

@@ -1,0 +1,38 @@
+// Istio versions: which are supported, and which this project's figures were measured on.
+
+/** networking.istio.io/v1, the version that is emitted, is served from this minor version on (Istio 1.22 release notes). */
+export const OLDEST_ISTIO = { major: 1, minor: 22 } as const;
+/** The line that the lab measured: istiod 1.31, Envoy 1.39.3. */
+export const MEASURED_ISTIO = { major: 1, minor: 31 } as const;
+
+export interface IstioVersion {
+    readonly major: number;
+    readonly minor: number;
+}
+
+/** `1.30`, `1.30.3`, `v1.31.0-alpha.1` → the minor version; undefined for anything else. */
+export function parseIstioVersion(text: string): IstioVersion | undefined {
+    const match = /^v?(\d+)\.(\d+)(\.\d+)?([-+].*)?$/.exec(text);
+    return match === null ? undefined : { major: Number(match[1]), minor: Number(match[2]) };
+}
+
+/** Negative when `a` is older than `b`. */
+export function compareIstio(a: IstioVersion, b: IstioVersion): number {
+    return a.major - b.major || a.minor - b.minor;
+}
+
+export function formatIstio(version: IstioVersion): string {
+    return `${version.major}.${version.minor}`;
+}
+
+/** The API version of each kind that is emitted: the newest served one. */
+export const API_VERSIONS = {
+    ServiceEntry: "networking.istio.io/v1",
+    DestinationRule: "networking.istio.io/v1",
+    Gateway: "networking.istio.io/v1",
+    VirtualService: "networking.istio.io/v1",
+} as const;
+export type IstioKind = keyof typeof API_VERSIONS;
+
+/** Versions under which the same kind may have been created before; they are aliases, so that an upgrade replaces nothing. */
+export const FORMER_API_VERSIONS = ["networking.istio.io/v1beta1", "networking.istio.io/v1alpha3"] as const;

@@ -1,0 +1,36 @@
+// Names of Kubernetes objects: stable, told apart for hosts that differ, within the limits of a DNS label.
+import type { Declaration } from "./declaration";
+
+/** A Gateway is referred to as namespace/name, of which Istio's validation takes DNS labels only. */
+const MAX_LABEL = 63;
+const PREFIX = "egress-";
+/** Room for the longest suffix, `-gateway`. */
+const MAX_BASE = MAX_LABEL - "-gateway".length;
+
+/**
+ * The base name of a host's objects: `api.partner.example` → `egress-api-partner-example`. A host with a hyphen of its
+ * own, a wildcard, or a long one gets a hash, since `a-b.c` and `a.b-c` would share a name.
+ */
+export function objectName(host: string): string {
+    const plain = PREFIX + host.replace(/^\*\./, "any.").replaceAll(".", "-");
+    const isFaithful = !host.includes("-") && !host.startsWith("*.") && plain.length <= MAX_BASE;
+    if (isFaithful) return plain;
+    const suffix = `-${hash(host)}`;
+    return plain.slice(0, MAX_BASE - suffix.length).replace(/-+$/, "") + suffix;
+}
+
+/** The subset of the egress Service that carries a host. */
+export const subsetName = (declaration: Declaration): string => objectName(declaration.host);
+
+/** The port's name in ServiceEntry and Gateway: `tls-443`. */
+export const portName = (protocol: string, number: number): string => `${protocol.toLowerCase()}-${number}`;
+
+/** FNV-1a, 52 of 64 bits in base 36: names need distinctness, not secrecy, and the model stays free of I/O and Node's modules. */
+function hash(text: string): string {
+    let value = 0xcbf29ce484222325n;
+    for (let index = 0; index < text.length; index++) value = BigInt.asUintN(64, (value ^ BigInt(text.charCodeAt(index))) * 0x100000001b3n);
+    return (value >> 12n).toString(36).padStart(10, "0").slice(-10);
+}
+
+/** The namespace of a Service, from its full name. */
+export const serviceNamespace = (serviceHost: string): string => serviceHost.split(".")[1] ?? "";

@@ -1,0 +1,93 @@
+// The plan of a declaration: what was decided, why, and what it means in a failover. Plain data, for outputs and reports.
+import { type ContractTerm, applicationContract } from "./contract";
+import type { Declaration } from "./declaration";
+import { formatDuration } from "./duration";
+import { GuardVerdict, MIN_PERCENT_AT_EVERY_SIZE, judgeGuard } from "./guard";
+import { MEASURED_ISTIO, compareIstio, formatIstio, parseIstioVersion } from "./istio";
+import { connectTimeoutMs, decideOutlier, resolutionOf } from "./outlier";
+import { Membership, Resolution } from "./resolution";
+import { usesGateway } from "./routes";
+import { type DrainWait, type LossWindow, drainWait, lossWindow } from "./window";
+
+export interface OutlierPlan {
+    readonly emitted: boolean;
+    readonly reason: string;
+    readonly maxEjectionPercent?: number;
+    readonly minHealthPercent?: number;
+    /** How many addresses can be ejected at once. */
+    readonly ejectable?: number;
+    readonly verdicts?: readonly GuardVerdict[];
+}
+
+export interface EgressPlan {
+    readonly host: string;
+    readonly route: string;
+    readonly active: boolean;
+    readonly resolution: string;
+    readonly resolutionReason: string;
+    readonly connectTimeout: string;
+    readonly outlier: OutlierPlan;
+    readonly window: LossWindow;
+    readonly drain: DrainWait;
+    readonly contract: readonly ContractTerm[];
+    /** What an unwise override or an unknown costs; each a sentence. */
+    readonly consequences: readonly string[];
+    /** The overrides that were merged into manifests, by object. */
+    readonly overrides: readonly string[];
+    /** The lines that people read. */
+    readonly summary: readonly string[];
+}
+
+/** Decides everything about a declaration that is not a manifest. */
+export function planOf(declaration: Declaration): EgressPlan {
+    const decision = resolutionOf(declaration), outlier = outlierPlan(declaration);
+    const window = lossWindow(declaration), drain = drainWait(declaration);
+    const consequences = consequencesOf(declaration, decision.consequence, outlier);
+    const overrides = Object.keys(declaration.manifestOverrides ?? {});
+    return {
+        host: declaration.host, route: declaration.route, active: declaration.active,
+        resolution: decision.resolution, resolutionReason: decision.reason,
+        connectTimeout: formatDuration(connectTimeoutMs(declaration)),
+        outlier, window, drain, contract: applicationContract(declaration), consequences, overrides,
+        summary: [
+            `resolution ${decision.resolution}: ${decision.reason}`,
+            outlier.emitted ? `outlier detection: ejects up to ${outlier.ejectable ?? 0} of ${declaration.pool.addressesPerAnswer ?? "?"} (${outlier.verdicts?.join(", ") ?? ""})` : `no outlier detection: ${outlier.reason}`,
+            `loss window: ${window.text}`,
+            `drain wait: ${drain.text}`,
+            ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),
+            ...overrides.map((key) => `overridden: ${key}`),
+            ...consequences.map((text) => `note: ${text}`),
+        ],
+    };
+}
+
+function outlierPlan(declaration: Declaration): OutlierPlan {
+    const decision = decideOutlier(declaration);
+    if (!decision.emitted) return decision;
+    const { maxEjectionPercent, minHealthPercent } = decision.settings, addresses = declaration.pool.addressesPerAnswer;
+    if (addresses === undefined) return { emitted: true, reason: decision.reason, maxEjectionPercent, minHealthPercent };
+    const guard = judgeGuard(addresses, maxEjectionPercent, minHealthPercent);
+    return {
+        emitted: true, maxEjectionPercent, minHealthPercent, ejectable: guard.ejectable, verdicts: guard.verdicts,
+        reason: addresses === 1 ? "inert by arithmetic with one address; it works as soon as a second record appears" : decision.reason,
+    };
+}
+
+function consequencesOf(declaration: Declaration, forced: string | undefined, outlier: OutlierPlan): readonly string[] {
+    const texts = forced === undefined ? [] : [`resolution ${resolutionOf(declaration).resolution} is forced on a ${declaration.pool.membership} pool: ${forced}.`];
+    const addresses = declaration.pool.addressesPerAnswer ?? 1;
+    for (const verdict of outlier.verdicts ?? []) {
+        if (verdict === GuardVerdict.InertAfterWithdrawal) texts.push(`maxEjectionPercent ${outlier.maxEjectionPercent} ejects nothing once an answer of ${addresses} has shrunk to 2: use ${MIN_PERCENT_AT_EVERY_SIZE} or more.`);
+        if (verdict === GuardVerdict.CanEmptyThePool) texts.push("maxEjectionPercent 100 with minHealthPercent 0 can eject every address, and nothing serves then.");
+        if (verdict === GuardVerdict.CanLeaveEjectedOnly) texts.push("minHealthPercent 0 refuses an ejected address that becomes the only one, although it may be alive (measured: 200 of 200 failed, 0 with 1).");
+    }
+    if (resolutionOf(declaration).resolution === Resolution.Dns && declaration.pool.membership === Membership.Fixed) {
+        texts.push("an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault).");
+    }
+    if (!usesGateway(declaration.route)) texts.push("route direct: every consumer's sidecar resolves the host by itself, and no gateway governs the traffic.");
+    const version = parseIstioVersion(declaration.gateway?.istioVersion ?? "");
+    if (version !== undefined && compareIstio(version, MEASURED_ISTIO) > 0) {
+        texts.push(`Istio ${formatIstio(version)} is newer than the measured ${formatIstio(MEASURED_ISTIO)}: the figures are not proven on it.`);
+    }
+    return texts;
+}
