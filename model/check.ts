@@ -1,8 +1,9 @@
 // The one validator of a declaration: structure, then what Istio or Envoy rejects and what can have no effect.
-import { type Declaration, ALL_CONSUMERS, GatewayConsumers, declarationSchema } from "./declaration";
+import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, declarationSchema, gatewayReferenceSchema } from "./declaration";
 import { parseDuration } from "./duration";
 import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, safeBand } from "./guard";
 import { parseHost } from "./host";
+import { parseIstioVersion } from "./istio";
 import { overrideProblems } from "./overrides";
 import { isWildcard, resolutionOf } from "./outlier";
 import { type Path, type Problem, Problems, formatPath, isWithin, show } from "./problem";
@@ -20,10 +21,28 @@ export type CheckResult = { readonly ok: true; readonly declaration: Declaration
 export function checkDeclaration(raw: unknown, unknown: readonly Path[] = []): CheckResult {
     const structure = checkStructure(declarationSchema, raw);
     const problems = structure.ok ? semanticProblems(structure.value) : structure.problems;
-    const judged = problems.filter((problem) => !problem.reads.some((read) => unknown.some((path) => isWithin(read, path) || isWithin(path, read))));
+    const judged = judgeable(problems, unknown);
     if (judged.length > 0) return { ok: false, problems: judged };
     if (!structure.ok) return { ok: false, problems: structure.problems };
     return { ok: true, declaration: normalise(structure.value) };
+}
+
+/** A declaration with its defaults filled in and its host normalised, not judged; the structure must be right. */
+export function fillDefaults(raw: unknown): Declaration {
+    return normalise(declarationSchema.parse(raw));
+}
+
+/** Checks a gateway reference by itself, as a component publishes it. */
+export function checkGatewayReference(raw: unknown, unknown: readonly Path[] = []): { readonly problems: readonly Problem[] } {
+    const structure = checkStructure(gatewayReferenceSchema, raw), problems = new Problems();
+    if (structure.ok) checkReference(problems, structure.value, []);
+    else problems.list.push(...structure.problems);
+    return { problems: judgeable(problems.list, unknown) };
+}
+
+/** Leaves out what depends on a value that is not known. */
+function judgeable(problems: readonly Problem[], unknown: readonly Path[]): readonly Problem[] {
+    return problems.filter((problem) => !problem.reads.some((read) => unknown.some((path) => isWithin(read, path) || isWithin(path, read))));
 }
 
 function normalise(declaration: Declaration): Declaration {
@@ -88,15 +107,21 @@ function checkGateway(problems: Problems, { route, gateway, active }: Declaratio
     if (usesGateway(route) && gateway === undefined) problems.add(["gateway"], `is missing: route ${route} needs the reference of an egress gateway.`, reads);
     if (!usesGateway(route) && gateway !== undefined) problems.add(["gateway"], `has no effect with route ${route}: remove it, or choose route mtls-passthrough.`, reads);
     if (!usesGateway(route) && !active) problems.add(["active"], `is false, but has no effect with route ${route}, which has no mesh leg to take away: remove the declaration instead.`, [["route"]]);
-    if (gateway === undefined) return;
+    if (gateway !== undefined) checkReference(problems, gateway, ["gateway"]);
+}
+
+function checkReference(problems: Problems, gateway: GatewayReference, at: Path): void {
     const service = parseHost(gateway.serviceHost), host = gateway.serviceHost;
     if (service.ok || !/^[a-z0-9-]+\.[a-z0-9-]+\.svc(\.[a-z0-9.-]+)?$/.test(host)) {
-        problems.add(["gateway", "serviceHost"], `is ${show(host)}, which is not the full name of a Service: write it as NAME.NAMESPACE.svc.cluster.local.`);
+        problems.add([...at, "serviceHost"], `is ${show(host)}, which is not the full name of a Service: write it as NAME.NAMESPACE.svc.cluster.local.`);
+    }
+    if (parseIstioVersion(gateway.istioVersion) === undefined) {
+        problems.add([...at, "istioVersion"], `is ${show(gateway.istioVersion)}, which is not an Istio version: write it as 1.31 or 1.31.0.`);
     }
     const numbers = gateway.ports.map((port) => port.number);
     numbers.forEach((number, index) => {
         const first = numbers.indexOf(number);
-        if (first !== index) problems.add(["gateway", "ports", index, "number"], `is ${number}, which gateway.ports[${first}] declares already: remove one of them.`, [["gateway", "ports", first]]);
+        if (first !== index) problems.add([...at, "ports", index, "number"], `is ${number}, which ${formatPath([...at, "ports", first])} declares already: remove one of them.`, [[...at, "ports", first]]);
     });
 }
 

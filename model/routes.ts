@@ -82,8 +82,8 @@ export function refuseRoute(query: RouteQuery): RouteRefusal | undefined {
 function refuseVersion(query: RouteQuery, row: RouteRow): RouteRefusal | undefined {
     if (query.istioVersion === undefined) return undefined;
     const version = parseIstioVersion(query.istioVersion);
-    if (version === undefined) return { at: "istioVersion", text: `is ${show(query.istioVersion)}, which is not an Istio version: write it as 1.31 or 1.31.0.` };
-    if (compareIstio(version, row.since) >= 0) return undefined;
+    // What is no version at all is the gateway reference's own problem.
+    if (version === undefined || compareIstio(version, row.since) >= 0) return undefined;
     return {
         at: "istioVersion",
         text: `is ${show(query.istioVersion)}, and ${row.route} needs Istio ${formatIstio(row.since)} or later, the first to serve networking.istio.io/v1: upgrade the mesh; the nearest supported row is ${describeRow(row)}.`,

@@ -1,0 +1,151 @@
+// The arguments of ExternalEgressHost: the declaration of model/, with an Input at every leaf.
+import type * as pulumi from "@pulumi/pulumi";
+import type { LoadBalancer, Membership, Protocol, Resolution, Route } from "../model";
+import type { GatewayReferenceArgs } from "./egress-gateway";
+
+/** A port of the host. */
+export interface PortArgs {
+    /** The port that applications dial, 1 to 65535; behind a gateway the gateway's Service must have it too. */
+    number: pulumi.Input<number>;
+    /**
+     * What applications speak on it. `TLS` is their own TLS, passed through unopened; the others are not supported yet.
+     * @default "TLS"
+     */
+    protocol?: pulumi.Input<Protocol>;
+}
+
+/** The addresses behind the host. */
+export interface PoolArgs {
+    /**
+     * Whether an address that is missing from a DNS answer means something: `fixed` (it is a failover signal) or
+     * `rotating` (it only was not drawn). It decides the resolution: DNS or DNS_ROUND_ROBIN.
+     */
+    membership: pulumi.Input<Membership>;
+    /** How many addresses one DNS answer holds, A and AAAA together where proxies are dual stack. Required for a fixed pool. */
+    addressesPerAnswer?: pulumi.Input<number>;
+    /** The pool's known addresses, to stand by. Not supported yet: refused. */
+    standbyAddresses?: pulumi.Input<pulumi.Input<string>[]>;
+}
+
+/** What the GSLB does in a failover. Durations are Go's: `"10s"`, `"1m30s"`. */
+export interface FailoverArgs {
+    /** How long the GSLB takes to notice a dead address. */
+    detectionTime: pulumi.Input<string>;
+    /** The TTL of the host's address records. */
+    dnsTtl: pulumi.Input<string>;
+    /**
+     * How long after a resolver has the new answer the proxy asks again.
+     * @default dnsTtl + 100 ms: a resolver's cache, and istiod's DNS jitter
+     */
+    envoyRefresh?: pulumi.Input<string>;
+    /** The longest time that an application keeps one connection; a planned failover keeps the old address up that long. */
+    longestConnection?: pulumi.Input<string>;
+}
+
+/** A user of the host. */
+export interface ConsumerArgs {
+    /** A namespace whose applications use the host; `"*"` with a gateway whose consumers are all, or with route direct. */
+    namespace: pulumi.Input<string>;
+}
+
+/** Who answers for the host, and why it is needed. */
+export interface OwnershipArgs {
+    /** The team that answers for the host. */
+    owner: pulumi.Input<string>;
+    /** What the host is needed for. */
+    purpose: pulumi.Input<string>;
+    /** The day on which the declaration must be reviewed, `YYYY-MM-DD`. */
+    expires?: pulumi.Input<string>;
+}
+
+/** Outlier detection, where its defaults do not fit. The defaults took 51.7 % failed connections to 0.21 % in the field. */
+export interface OutlierArgs {
+    /**
+     * Connect failures in a row that eject an address.
+     * @default 3
+     */
+    consecutiveLocalOriginFailures?: pulumi.Input<number>;
+    /**
+     * Between two sweeps of the ejection analysis.
+     * @default "5s"
+     */
+    interval?: pulumi.Input<string>;
+    /**
+     * How long an address stays ejected, times the number of its ejections.
+     * @default "30s"
+     */
+    baseEjectionTime?: pulumi.Input<string>;
+    /**
+     * The share of the pool that may be ejected, 1 to 100. It must eject at least one of the declared addresses.
+     * @default 50: half of any pool, and still one when an answer shrinks to two
+     */
+    maxEjectionPercent?: pulumi.Input<number>;
+    /**
+     * Below this share of healthy addresses the ejected ones are used again.
+     * @default 1: only when nothing healthy is left (measured: with 0 an ejected address that becomes the only one is refused)
+     */
+    minHealthPercent?: pulumi.Input<number>;
+}
+
+/** One external host. */
+export interface ExternalEgressHostArgs {
+    /** The fully qualified name; a wildcard (`*.partner.example`) only with route direct. */
+    host: pulumi.Input<string>;
+    /** The namespace of the objects that belong to the host itself. */
+    namespace: pulumi.Input<string>;
+    /**
+     * The host's ports.
+     * @default [{ number: 443, protocol: "TLS" }]
+     */
+    ports?: pulumi.Input<pulumi.Input<PortArgs>[]>;
+    /** The addresses behind the host. Required: no safe default exists. */
+    pool: pulumi.Input<PoolArgs>;
+    /** What the GSLB does in a failover; the loss window follows from it. */
+    failover?: pulumi.Input<FailoverArgs>;
+    /** The way out of the mesh. */
+    route: pulumi.Input<Route>;
+    /** The egress gateway, as `EgressGateway` publishes it; not with route direct. */
+    gateway?: pulumi.Input<GatewayReferenceArgs>;
+    /** Who uses the host. */
+    consumers: pulumi.Input<pulumi.Input<ConsumerArgs>[]>;
+    /** Who answers for the host, and why it is needed. */
+    ownership: pulumi.Input<OwnershipArgs>;
+    /**
+     * Forces the ServiceEntry's resolution. The plan says what an unwise one costs, and the policy pack refuses it.
+     * @default from the pool: fixed is DNS, rotating is DNS_ROUND_ROBIN
+     */
+    resolution?: pulumi.Input<Resolution>;
+    /**
+     * How new connections are spread.
+     * @default "ROUND_ROBIN" for resolution DNS: LEAST_REQUEST sends a dead address more than its share (measured)
+     */
+    loadBalancer?: pulumi.Input<LoadBalancer>;
+    /**
+     * How long the proxy waits for a connection to one address.
+     * @default "1s": with Istio's own 10 s each connection to a silent address costs 10 s (measured)
+     */
+    connectTimeout?: pulumi.Input<string>;
+    /**
+     * How long a connection may carry nothing.
+     * @default Istio's 1h
+     */
+    idleTimeout?: pulumi.Input<string>;
+    /** Outlier detection, where its defaults do not fit; refused where it can have no effect. */
+    outlier?: pulumi.Input<OutlierArgs>;
+    /**
+     * `false` removes the mesh leg and with it the traffic, the first step of a removal.
+     * @default true
+     */
+    active?: pulumi.Input<boolean>;
+    /**
+     * How long after the last change of its other objects the mesh leg is written, for the proxies to have them.
+     * @default "2s"
+     */
+    settleTime?: pulumi.Input<string>;
+    /**
+     * Merged into the manifests (JSON merge patch; null removes), by kind or kind/part:
+     * `{"DestinationRule/host": {spec: {trafficPolicy: {...}}}}`. The plan shows them.
+     */
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the one type that the schema of other languages has for any value
+    manifestOverrides?: pulumi.Input<{ [object: string]: pulumi.Input<{ [field: string]: any }> }>;
+}

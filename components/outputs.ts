@@ -1,0 +1,88 @@
+// What the components publish: plain interfaces, since other languages read them too.
+
+/** A Kubernetes object that a host consists of. */
+export interface EgressObject {
+    kind: string;
+    apiVersion: string;
+    namespace: string;
+    name: string;
+    /** What it is for: kind and part, the key of manifestOverrides. */
+    role: string;
+}
+
+/** One part of a time, with its reason. */
+export interface TimePart {
+    name: string;
+    /** Milliseconds. */
+    ms: number;
+    reason: string;
+}
+
+/** How long new connections would fail after an address dies. */
+export interface LossWindowOutput {
+    /** What ends it: gslb, ejection, happy-eyeballs, application or unknown. */
+    endsBy: string;
+    /** Upper bound in milliseconds; absent when it cannot be known. */
+    ms?: number;
+    parts: TimePart[];
+    text: string;
+}
+
+/** How long the old address must go on serving after a planned failover. */
+export interface DrainWaitOutput {
+    /** Milliseconds; absent when it cannot be known. */
+    ms?: number;
+    parts: TimePart[];
+    text: string;
+}
+
+/** Outlier detection as decided. */
+export interface OutlierOutput {
+    emitted: boolean;
+    reason: string;
+    maxEjectionPercent?: number;
+    minHealthPercent?: number;
+    /** How many addresses can be ejected at once. */
+    ejectable?: number;
+    verdicts?: string[];
+}
+
+/** One term of what the application must do. */
+export interface ContractTermOutput {
+    term: string;
+    value: string;
+    /** Milliseconds, where the term bounds a time. */
+    ms?: number;
+    reason: string;
+}
+
+/** What was decided for a host, why, and what it means in a failover. */
+export interface HostPlan {
+    host: string;
+    route: string;
+    active: boolean;
+    resolution: string;
+    resolutionReason: string;
+    connectTimeout: string;
+    outlier: OutlierOutput;
+    window: LossWindowOutput;
+    drain: DrainWaitOutput;
+    contract: ContractTermOutput[];
+    /** What an unwise override or an unknown costs. */
+    consequences: string[];
+    /** The manifest overrides in force. */
+    overrides: string[];
+    /** The lines that people read. */
+    summary: string[];
+}
+
+/** A row of an inventory. */
+export interface HostSummary {
+    name: string;
+    host: string;
+    route: string;
+    owner: string;
+    purpose: string;
+    plan: HostPlan;
+    objects: EgressObject[];
+}

@@ -1,0 +1,82 @@
+// Stand-ins for values that are not known yet: at least two valid ones for every property of a declaration, which differ
+// in all that follows from them. tracking.ts finds with them what depends on a value.
+import { ALL_CONSUMERS, GatewayConsumers, LoadBalancer, Membership, type Path, Protocol, Resolution, Route } from "../model";
+
+const TEXTS = ["sample-a", "sample-b"], DURATIONS = ["7s", "8s"], PERCENTS = [51, 52];
+const gateway = (letter: string, port: number, consumers: GatewayConsumers): object => ({
+    namespace: `sample-gateway-${letter}`,
+    selector: { sample: letter },
+    serviceHost: `sample-${letter}.sample-gateway-${letter}.svc.cluster.local`,
+    ports: [{ number: port, targetPort: port }],
+    istioVersion: letter === "a" ? "1.31.0" : "1.30.0",
+    consumers,
+});
+
+/** By path; `*` stands for any list index or map key, `**` for everything below. */
+export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
+    host: ["a.sample.example", "b.sample.example"],
+    namespace: TEXTS,
+    ports: [[{ number: 443, protocol: Protocol.Tls }], [{ number: 8443, protocol: Protocol.Tls }]],
+    "ports.*": [{ number: 443, protocol: Protocol.Tls }, { number: 8443, protocol: Protocol.Tls }],
+    "ports.*.number": [443, 8443],
+    "ports.*.protocol": [Protocol.Tls, Protocol.Https],
+    pool: [{ membership: Membership.Fixed, addressesPerAnswer: 2 }, { membership: Membership.Rotating, addressesPerAnswer: 3 }],
+    "pool.membership": Object.values(Membership),
+    "pool.addressesPerAnswer": [2, 1, 3],
+    "pool.standbyAddresses": [["192.0.2.1"], ["192.0.2.2"]],
+    "pool.standbyAddresses.*": ["192.0.2.1", "192.0.2.2"],
+    failover: [{ detectionTime: "7s", dnsTtl: "7s" }, { detectionTime: "8s", dnsTtl: "8s", envoyRefresh: "8s", longestConnection: "8s" }],
+    "failover.detectionTime": DURATIONS,
+    "failover.dnsTtl": DURATIONS,
+    "failover.envoyRefresh": DURATIONS,
+    "failover.longestConnection": DURATIONS,
+    route: [Route.MtlsPassthrough, Route.Passthrough, Route.Direct],
+    gateway: [gateway("a", 443, GatewayConsumers.Declared), gateway("b", 8443, GatewayConsumers.All)],
+    "gateway.namespace": TEXTS,
+    "gateway.selector": [{ sample: "a" }, { sample: "b" }],
+    "gateway.selector.*": TEXTS,
+    "gateway.serviceHost": ["sample-a.sample.svc.cluster.local", "sample-b.sample.svc.cluster.local"],
+    "gateway.ports": [[{ number: 443, targetPort: 8443 }], [{ number: 8443, targetPort: 9443 }]],
+    "gateway.ports.*": [{ number: 443, targetPort: 8443 }, { number: 8443, targetPort: 9443 }],
+    "gateway.ports.*.number": [443, 8443],
+    "gateway.ports.*.targetPort": [8443, 9443],
+    "gateway.istioVersion": ["1.31.0", "1.32.0"],
+    "gateway.consumers": Object.values(GatewayConsumers),
+    consumers: [[{ namespace: "sample-a" }], [{ namespace: "sample-b" }, { namespace: "sample-c" }]],
+    "consumers.*": [{ namespace: "sample-a" }, { namespace: "sample-b" }],
+    "consumers.*.namespace": [...TEXTS, ALL_CONSUMERS],
+    ownership: [{ owner: "sample-a", purpose: "sample-a", expires: "2030-01-01" }, { owner: "sample-b", purpose: "sample-b", expires: "2031-01-01" }],
+    "ownership.owner": TEXTS,
+    "ownership.purpose": TEXTS,
+    "ownership.expires": ["2030-01-01", "2031-01-01"],
+    resolution: [Resolution.Dns, Resolution.DnsRoundRobin],
+    loadBalancer: Object.values(LoadBalancer),
+    connectTimeout: DURATIONS,
+    idleTimeout: DURATIONS,
+    outlier: [
+        { consecutiveLocalOriginFailures: 4, interval: "7s", baseEjectionTime: "7s", maxEjectionPercent: 51, minHealthPercent: 2 },
+        { consecutiveLocalOriginFailures: 5, interval: "8s", baseEjectionTime: "8s", maxEjectionPercent: 52, minHealthPercent: 3 },
+    ],
+    "outlier.consecutiveLocalOriginFailures": [4, 5],
+    "outlier.interval": DURATIONS,
+    "outlier.baseEjectionTime": DURATIONS,
+    "outlier.maxEjectionPercent": PERCENTS,
+    "outlier.minHealthPercent": PERCENTS,
+    active: [true, false],
+    settleTime: DURATIONS,
+    manifestOverrides: [{ Gateway: { spec: { sample: "a" } } }, { Gateway: { spec: { sample: "b" } } }],
+    "manifestOverrides.**": TEXTS,
+};
+
+/** The samples of a property; the first stands in for an unknown value. */
+export function samplesFor(path: Path): readonly unknown[] {
+    const exact = SAMPLES[path.join(".")];
+    if (exact !== undefined) return exact;
+    const found = Object.entries(SAMPLES).find(([pattern]) => matches(pattern.split("."), path));
+    return found === undefined ? TEXTS : found[1];
+}
+
+function matches(pattern: readonly string[], path: Path): boolean {
+    if (pattern.at(-1) === "**") return pattern.slice(0, -1).every((key, index) => key === path[index]);
+    return pattern.length === path.length && pattern.every((key, index) => key === "*" || key === path[index]);
+}

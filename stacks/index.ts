@@ -1,0 +1,21 @@
+// The Pulumi program: the hosts of one environment's catalogue, on its cluster or rendered as YAML.
+import path from "node:path";
+import * as k8s from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { EgressCatalog } from "../index";
+
+const projectRoot = path.join(__dirname, "..");
+const config = new pulumi.Config("istio-egress");
+
+// With renderTo the manifests are written as YAML files into that folder, and no cluster is touched.
+const renderTo = config.get("renderTo");
+const cluster = new k8s.Provider("cluster", renderTo === undefined
+    ? { context: config.get("context") }
+    : { renderYamlToDirectory: path.resolve(projectRoot, renderTo), kubeconfig: "" });
+
+const catalog = new EgressCatalog("egress", { file: path.join(projectRoot, config.require("catalogue")) }, { providers: [cluster] });
+
+/** Who may reach what, by which way, and who answers for it; with the plan and the objects of each host. */
+export const inventory = catalog.hosts.apply((hosts) => hosts.map(({ name, host, route, owner, purpose }) => ({ name, host, route, owner, purpose })));
+/** What was decided for each host, why, and what a failover means for it. */
+export const plans = catalog.hosts.apply((hosts) => Object.fromEntries(hosts.map(({ name, plan }) => [name, plan.summary])));
