@@ -33,23 +33,16 @@ export class EgressCatalog extends pulumi.ComponentResource<CatalogData> {
     constructor(name: string, args: EgressCatalogArgs, opts?: pulumi.ComponentResourceOptions) {
         if (typeof args.file === "string") read(args.file);
         super("istio-egress:index:EgressCatalog", name, args, opts);
-        this.hosts = pulumi.output(this.getData().then(({ hosts }) => hosts)) as pulumi.Output<HostSummary[]>;
-        this.registerOutputs({ hosts: this.hosts });
+        this.hosts = pulumi.output(this.getData().then(({ hosts }) => hosts));
     }
 
     /** Registers the hosts; whoever depends on this component waits for them. @internal */
     protected override async initialize(args: pulumi.Inputs, _opts?: pulumi.ComponentResourceOptions, name = ""): Promise<CatalogData> {
         const file = args["file"] as pulumi.Input<string>;
-        if (typeof file === "string") return { hosts: register(this, name, read(file)) };
-        return new Promise((resolve, reject) => {
-            pulumi.output(file).apply((path) => {
-                try {
-                    resolve({ hosts: register(this, name, read(path)) });
-                } catch (err) {
-                    reject(err instanceof Error ? err : new Error(String(err)));
-                }
-            });
-        });
+        const path = typeof file === "string" ? file : await new Promise<string>((resolve) => pulumi.output(file).apply(resolve));
+        const hosts = register(this, name, read(path));
+        this.registerOutputs({ hosts });
+        return { hosts };
     }
 }
 

@@ -66,18 +66,31 @@ export interface GatewayReferenceOutput {
  *     istioVersion: "1.31.0",
  * });
  */
-export class EgressGateway extends pulumi.ComponentResource {
+export class EgressGateway extends pulumi.ComponentResource<GatewayData> {
     /** What declarations take as `gateway`. */
     public readonly reference: pulumi.Output<GatewayReferenceOutput>;
 
     constructor(name: string, args: EgressGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
-        const inputs = resolveInputs(args, ["gateway"]);
-        const checked = inputs instanceof Promise ? inputs.then((resolved) => checkedReference(name, resolved)) : checkedReference(name, inputs);
+        const inputs = resolveInputs(args, REFERENCE);
+        if (!(inputs instanceof Promise)) checkedReference(name, inputs);
         super("istio-egress:index:EgressGateway", name, args, opts);
-        this.reference = pulumi.output(checked);
-        this.registerOutputs({ reference: this.reference });
+        this.reference = pulumi.output(this.getData().then(({ reference }) => reference));
+    }
+
+    /** Publishes the reference once it is checked. @internal */
+    protected override async initialize(args: pulumi.Inputs, _opts?: pulumi.ComponentResourceOptions, name = ""): Promise<GatewayData> {
+        const data = { reference: checkedReference(name, await resolveInputs(args, REFERENCE)) };
+        this.registerOutputs(data);
+        return data;
     }
 }
+
+interface GatewayData {
+    readonly reference: pulumi.Input<GatewayReferenceOutput>;
+}
+
+/** The property of a declaration that these arguments are. */
+const REFERENCE = ["gateway"] as const;
 
 function checkedReference(name: string, inputs: ResolvedInputs): pulumi.Input<GatewayReferenceOutput> {
     const { problems } = checkGatewayReference(inputs.value, unknownPaths(inputs));

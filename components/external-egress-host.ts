@@ -51,7 +51,6 @@ export class ExternalEgressHost extends pulumi.ComponentResource<HostData> {
         this.host = pulumi.output(data.then(({ host }) => host));
         this.plan = pulumi.output(data.then(({ plan }) => plan));
         this.objects = pulumi.output(data.then(({ objects }) => objects));
-        this.registerOutputs({ host: this.host, plan: this.plan, objects: this.objects });
     }
 
     /** Registers the children; whoever depends on this component waits for it. @internal */
@@ -64,11 +63,14 @@ export class ExternalEgressHost extends pulumi.ComponentResource<HostData> {
             await pulumi.log.warn(`${subjectOf(name)}: ${plain.role} is left out of this preview, since it depends on ${uncertainBy.map(({ path }) => formatPath(path)).join(", ")}, which is not known yet.`, this);
         }
         registerObjects(this, name, inputs, shown);
-        return {
+        const data = {
             host: track(inputs, (value) => fillDefaults(value).host),
             plan: track(inputs, (value) => planOf(fillDefaults(value)) as unknown as HostPlan),
             objects: shown.map(({ value }) => pulumi.output(value).apply((manifest) => describe(manifest as Manifest))),
         };
+        // Here and not in the constructor: outputs of a refused declaration would report its error a second time.
+        this.registerOutputs(data);
+        return data;
     }
 }
 

@@ -65,6 +65,7 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     active: [true, false],
     settleTime: DURATIONS,
     manifestOverrides: [{ Gateway: { spec: { sample: "a" } } }, { Gateway: { spec: { sample: "b" } } }],
+    "manifestOverrides.*": [{ spec: { sample: "a" } }, { spec: { sample: "b" } }],
     "manifestOverrides.**": TEXTS,
 };
 

@@ -80,6 +80,7 @@ function syntaxRefusal(name: string, text: string): string | undefined {
             return `its label ${JSON.stringify(label)} is not letters, digits and inner hyphens (RFC 1123): check the name ${JSON.stringify(text)}`;
         }
     }
+    if (/^\d+$/.test(labels.at(-1) ?? "")) return `its last label ${JSON.stringify(labels.at(-1))} is all digits, which Istio rejects: check the name`;
     if (labels.length < 2) return "it has a single label, which a pod's DNS search list turns into another name: give the fully qualified name";
     return undefined;
 }

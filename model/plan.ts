@@ -51,7 +51,7 @@ export function planOf(declaration: Declaration): EgressPlan {
         outlier, window, drain, contract: applicationContract(declaration), consequences, overrides,
         summary: [
             `resolution ${decision.resolution}: ${decision.reason}`,
-            outlier.emitted ? `outlier detection: ejects up to ${outlier.ejectable ?? 0} of ${declaration.pool.addressesPerAnswer ?? "?"} (${outlier.verdicts?.join(", ") ?? ""})` : `no outlier detection: ${outlier.reason}`,
+            describeOutlier(outlier, declaration.pool.addressesPerAnswer),
             `loss window: ${window.text}`,
             `drain wait: ${drain.text}`,
             ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),
@@ -59,6 +59,13 @@ export function planOf(declaration: Declaration): EgressPlan {
             ...consequences.map((text) => `note: ${text}`),
         ],
     };
+}
+
+function describeOutlier({ emitted, reason, ejectable, verdicts }: OutlierPlan, addresses: number | undefined): string {
+    if (!emitted) return `no outlier detection: ${reason}`;
+    if (addresses === undefined) return "outlier detection: how many addresses it may eject is unknown, since pool.addressesPerAnswer is";
+    if (addresses === 1) return `outlier detection: ${reason}`;
+    return `outlier detection: ejects up to ${ejectable ?? 0} of ${addresses} addresses (${verdicts?.join(", ") ?? ""})`;
 }
 
 function outlierPlan(declaration: Declaration): OutlierPlan {

@@ -3,13 +3,18 @@ import { setImmediate } from "node:timers/promises";
 
 const rejections: unknown[] = [];
 
+/** For a test that expects rejections: the messages of those so far, each once. */
+export async function takeRejections(): Promise<readonly string[]> {
+    await setImmediate();
+    return [...new Set(rejections.splice(0).map((reason) => (reason instanceof Error ? reason.message : String(reason))))];
+}
+
 export const mochaHooks = {
     beforeAll(): void {
         process.on("unhandledRejection", (reason) => rejections.push(reason));
     },
     async afterEach(this: Mocha.Context): Promise<void> {
-        await setImmediate();
-        const [first] = rejections.splice(0);
-        if (first !== undefined) throw first instanceof Error ? first : new Error(`Unhandled rejection: ${JSON.stringify(first)}`);
+        const [first] = await takeRejections();
+        if (first !== undefined) throw new Error(`Unhandled rejection: ${first}`);
     },
 };

@@ -38,7 +38,21 @@ export function unknown<T>(): pulumi.Output<T> {
 
 /** Lets every pending registration finish. */
 export async function settled(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 15));
     await (pulumi.runtime as unknown as { waitForRPCs(): Promise<void> }).waitForRPCs();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    await (pulumi.runtime as unknown as { waitForRPCs(): Promise<void> }).waitForRPCs();
+}
+
+/** Holds back what Pulumi logs while there is no engine. */
+export function captureLog(): { stop(): readonly string[] } {
+    const lines: string[] = [], write = process.stderr.write.bind(process.stderr);
+    process.stderr.write = (chunk: Uint8Array | string): boolean => {
+        lines.push(String(chunk));
+        return true;
+    };
+    return {
+        stop: () => {
+            process.stderr.write = write;
+            return lines;
+        },
+    };
 }

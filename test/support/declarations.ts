@@ -1,0 +1,77 @@
+// Declarations for tests: one that is good, and every random valid one.
+import fc from "fast-check";
+import { type DeclarationInput, GatewayConsumers, LoadBalancer, Membership, Resolution, Route, checkDeclaration, type Declaration } from "../../model";
+
+export const GATEWAY: NonNullable<DeclarationInput["gateway"]> = {
+    namespace: "istio-egress",
+    selector: { istio: "egressgateway" },
+    serviceHost: "istio-egressgateway.istio-egress.svc.cluster.local",
+    ports: [{ number: 443, targetPort: 8443 }, { number: 8443, targetPort: 9443 }],
+    istioVersion: "1.31.0",
+};
+
+/** The example of the README, changed as a test needs it. */
+export function input(changes: Partial<DeclarationInput> = {}): DeclarationInput {
+    return {
+        host: "api.partner.example",
+        namespace: "egress",
+        pool: { membership: Membership.Fixed, addressesPerAnswer: 2 },
+        failover: { detectionTime: "10s", dnsTtl: "5s" },
+        route: Route.MtlsPassthrough,
+        gateway: GATEWAY,
+        consumers: [{ namespace: "payments" }],
+        ownership: { owner: "team-payments", purpose: "card settlement", expires: "2027-06-30" },
+        ...changes,
+    };
+}
+
+/** The same, checked and with its defaults. */
+export function declaration(changes: Partial<DeclarationInput> = {}): Declaration {
+    return accept(input(changes));
+}
+
+export function accept(raw: DeclarationInput): Declaration {
+    const result = checkDeclaration(raw);
+    if (!result.ok) throw new Error(result.problems.map(({ path, text }) => `${path.join(".")} ${text}`).join("\n"));
+    return result.declaration;
+}
+
+const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,14}[a-z0-9])?$/);
+const hostName = fc.tuple(fc.array(label, { minLength: 1, maxLength: 4 }), fc.constantFrom("example", "com", "co.kr", "test")).map(([labels, tld]) => [...labels, tld].join("."));
+const namespace = fc.stringMatching(/^[a-z]([a-z0-9-]{0,12}[a-z0-9])?$/);
+const duration = fc.tuple(fc.integer({ min: 1, max: 600 }), fc.constantFrom("ms", "s", "m")).map(([amount, unit]) => `${amount}${unit}`);
+const text = fc.string({ minLength: 1, maxLength: 30, unit: "grapheme" }).filter((value) => value.trim() === value && value !== "");
+
+/** Any valid declaration: all routes, pools, ports, consumer modes and overrides. */
+export const declarations: fc.Arbitrary<DeclarationInput> = fc.record({
+    host: hostName, wildcard: fc.boolean(), route: fc.constantFrom(Route.MtlsPassthrough, Route.Passthrough, Route.Direct),
+    forAll: fc.boolean(), consumers: fc.uniqueArray(namespace, { minLength: 1, maxLength: 4 }), namespace,
+    gatewayNamespace: namespace, ports: fc.uniqueArray(fc.integer({ min: 1, max: 65535 }), { minLength: 1, maxLength: 3 }),
+    membership: fc.constantFrom(...Object.values(Membership)), addresses: fc.integer({ min: 1, max: 20 }),
+    failover: fc.option(fc.record({ detectionTime: duration, dnsTtl: duration }, { requiredKeys: ["detectionTime", "dnsTtl"] }), { nil: undefined }),
+    forced: fc.option(fc.constantFrom(Resolution.Dns, Resolution.DnsRoundRobin), { nil: undefined }),
+    loadBalancer: fc.option(fc.constantFrom(...Object.values(LoadBalancer)), { nil: undefined }),
+    connectTimeout: fc.option(duration, { nil: undefined }), idleTimeout: fc.option(duration, { nil: undefined }),
+    outlier: fc.option(fc.record({ maxEjectionPercent: fc.integer({ min: 50, max: 100 }), minHealthPercent: fc.integer({ min: 0, max: 100 }), interval: duration }), { nil: undefined }),
+    owner: text, purpose: text, active: fc.boolean(),
+}).filter(({ consumers, gatewayNamespace, route }) => route === Route.Direct || !consumers.includes(gatewayNamespace)).map((draft) => {
+    const direct = draft.route === Route.Direct, wildcard = direct && draft.wildcard;
+    const resolution = wildcard ? undefined : draft.forced;
+    const inForce = wildcard ? Resolution.None : resolution ?? (draft.membership === Membership.Fixed ? Resolution.Dns : Resolution.DnsRoundRobin);
+    return {
+        host: wildcard ? `*.${draft.host}` : draft.host, namespace: draft.namespace, route: draft.route,
+        ports: draft.ports.map((number) => ({ number })),
+        pool: { membership: draft.membership, addressesPerAnswer: draft.addresses },
+        failover: draft.failover, resolution, loadBalancer: draft.loadBalancer, connectTimeout: draft.connectTimeout, idleTimeout: draft.idleTimeout,
+        outlier: inForce === Resolution.Dns ? draft.outlier : undefined,
+        active: direct ? true : draft.active,
+        consumers: draft.forAll ? [{ namespace: "*" }] : draft.consumers.map((name) => ({ namespace: name })),
+        ownership: { owner: draft.owner, purpose: draft.purpose },
+        gateway: direct ? undefined : {
+            namespace: draft.gatewayNamespace, selector: { istio: "egressgateway" },
+            serviceHost: `egress.${draft.gatewayNamespace}.svc.cluster.local`,
+            ports: draft.ports.map((number) => ({ number, targetPort: number })), istioVersion: "1.31.0",
+            consumers: draft.forAll ? GatewayConsumers.All : GatewayConsumers.Declared,
+        },
+    };
+});

@@ -1,0 +1,93 @@
+// EgressCatalog and EgressGateway over Pulumi's mocks.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { expect } from "chai";
+import { EgressCatalog, EgressGateway, type EgressGatewayArgs } from "../../../components";
+import { takeRejections } from "../../hooks";
+import { GATEWAY } from "../../support/declarations";
+import { delayed, settled, startRuntime, unknown, valueOf } from "./mocks";
+
+const GOOD = `
+defaults: { namespace: egress, route: direct, consumers: [{ namespace: payments }], ownership: { owner: team-payments, purpose: tests } }
+hosts:
+  partner-api: { host: api.partner.example, pool: { membership: fixed, addressesPerAnswer: 2 } }
+  object-store: { host: objects.cloud.example, pool: { membership: rotating } }
+`;
+
+describe("EgressCatalog", () => {
+    let folder = "";
+    before(() => (folder = mkdtempSync(path.join(tmpdir(), "istio-egress-"))));
+    after(() => rmSync(folder, { recursive: true }));
+    const write = (text: string): string => {
+        const file = path.join(folder, "hosts.yaml");
+        writeFileSync(file, text);
+        return file;
+    };
+
+    for (const [how, wrap] of [["a path", (file: string) => file], ["a delayed path", delayed]] as const) {
+        it(`registers every host of the file, from ${how}`, async () => {
+            const list = await startRuntime();
+            const catalog = new EgressCatalog("egress", { file: wrap(write(GOOD)) });
+            await settled();
+            expect(list.map(({ type, name }) => `${type} ${name}`).filter((text) => text.startsWith("istio-egress:")).sort()).to.deep.equal([
+                "istio-egress:index:EgressCatalog egress", "istio-egress:index:ExternalEgressHost egress-object-store", "istio-egress:index:ExternalEgressHost egress-partner-api",
+            ]);
+            const hosts = await valueOf(catalog.hosts);
+            expect(hosts?.map(({ name, host, route, owner, purpose, plan }) => ({ name, host, route, owner, purpose, resolution: plan.resolution }))).to.deep.equal([
+                { name: "partner-api", host: "api.partner.example", route: "direct", owner: "team-payments", purpose: "tests", resolution: "DNS" },
+                { name: "object-store", host: "objects.cloud.example", route: "direct", owner: "team-payments", purpose: "tests", resolution: "DNS_ROUND_ROBIN" },
+            ]);
+        });
+    }
+
+    it("refuses a bad file at once, with every position, and registers nothing", async () => {
+        const list = await startRuntime(), file = write(GOOD.replace("addressesPerAnswer: 2", "addressesPerAnswer: 0").replace("membership: rotating", "membership: rotatin"));
+        expect(() => new EgressCatalog("egress", { file })).to.throw(pulumi.RunError, new RegExp([
+            "hosts\\.yaml:4:\\d+: hosts\\.partner-api\\.pool\\.addressesPerAnswer is 0, but must be 1 or more\\. .*",
+            ".*hosts\\.yaml:5:\\d+: hosts\\.object-store\\.pool\\.membership is \"rotatin\", but must be one of \"fixed\", \"rotating\"\\. .*",
+        ].join("\n")));
+        await settled();
+        expect(list).to.deep.equal([]);
+    });
+
+    it("refuses a missing file by its name, also when the path comes late", async () => {
+        const list = await startRuntime();
+        new EgressCatalog("egress", { file: delayed(path.join(folder, "none.yaml")) });
+        await settled();
+        const [message, ...others] = await takeRejections();
+        expect(message).to.contain("none.yaml").and.to.not.contain("    at ");
+        expect(others).to.deep.equal([]);
+        expect(list.filter(({ type }) => type.startsWith("kubernetes:"))).to.deep.equal([]);
+    });
+});
+
+describe("EgressGateway", () => {
+    const args: EgressGatewayArgs = GATEWAY;
+
+    it("publishes the reference with its defaults, and creates nothing else", async () => {
+        const list = await startRuntime();
+        const { reference } = new EgressGateway("platform", args);
+        expect(await valueOf(reference)).to.deep.equal({ ...GATEWAY, consumers: "declared" });
+        await settled();
+        expect(list.map(({ type }) => type)).to.deep.equal(["istio-egress:index:EgressGateway"]);
+    });
+
+    it("refuses what no gateway can be, at once or once it is known", async () => {
+        const message = 'EgressGateway "platform": serviceHost is "egress", which is not the full name of a Service: write it as NAME.NAMESPACE.svc.cluster.local.';
+        await startRuntime();
+        expect(() => new EgressGateway("platform", { ...args, serviceHost: "egress" })).to.throw(pulumi.RunError, message);
+        expect(() => new EgressGateway("platform", { ...args, istioVersion: "newest", ports: [] })).to.throw(pulumi.RunError, /ports is \[\], but must have at least one entry/);
+        new EgressGateway("late", { ...args, serviceHost: delayed("egress") });
+        await settled();
+        expect(await takeRejections()).to.deep.equal([message.replace("platform", "late")]);
+    });
+
+    it("keeps the known parts of a reference known", async () => {
+        await startRuntime(true);
+        const { reference } = new EgressGateway("platform", { ...args, istioVersion: unknown<string>() });
+        expect(await valueOf(reference.namespace)).to.equal("istio-egress");
+        expect(await (reference.istioVersion as unknown as { isKnown: Promise<boolean> }).isKnown).to.equal(false);
+    });
+});

@@ -1,0 +1,180 @@
+// Manifests: the exact objects of each route, and what holds for every declaration.
+import { expect } from "chai";
+import fc from "fast-check";
+import { type KubernetesObject, type Manifest, manifestsOf } from "../../../manifests";
+import { type DeclarationInput, GatewayConsumers, objectName } from "../../../model";
+import { GATEWAY, accept, declaration, declarations } from "../../support/declarations";
+
+const SERVICE = "istio-egressgateway.istio-egress.svc.cluster.local", HOST = "api.partner.example", NAME = "egress-api-partner-example";
+const intent = { "istio-egress/declaration": "partner-api", "istio-egress/host": HOST };
+const ownership = { "istio-egress/owner": "team-payments", "istio-egress/purpose": "card settlement", "istio-egress/expires": "2027-06-30" };
+const pool = { "istio-egress/membership": "fixed", "istio-egress/addresses-per-answer": "2" };
+const outlierDetection = { splitExternalLocalOriginErrors: true, consecutiveLocalOriginFailures: 3, interval: "5s", baseEjectionTime: "30s", maxEjectionPercent: 50, minHealthPercent: 1 };
+const ports = [{ number: 443, name: "tls-443", protocol: "TLS" }];
+
+function object(kind: string, name: string, namespace: string, route: string, spec: object, withPool = false): KubernetesObject {
+    return {
+        apiVersion: "networking.istio.io/v1", kind,
+        metadata: {
+            name, namespace, labels: { "app.kubernetes.io/part-of": "istio-egress" },
+            annotations: { ...intent, "istio-egress/route": route, ...(withPool ? pool : {}), ...ownership },
+        },
+        spec: spec as Record<string, unknown>,
+    };
+}
+
+const objectsOf = (changes: Partial<DeclarationInput> = {}): readonly KubernetesObject[] => manifestsOf("partner-api", declaration(changes)).map((manifest) => manifest.object);
+const specs = (changes: Partial<DeclarationInput>): Record<string, unknown> =>
+    Object.fromEntries(manifestsOf("partner-api", declaration(changes)).map(({ role, object: { spec } }) => [role, spec]));
+
+describe("manifests", () => {
+    it("of mtls-passthrough", () => {
+        expect(objectsOf()).to.deep.equal([
+            object("ServiceEntry", NAME, "egress", "mtls-passthrough", { hosts: [HOST], location: "MESH_EXTERNAL", resolution: "DNS", ports, exportTo: ["istio-egress"] }, true),
+            object("ServiceEntry", `${NAME}-client`, "payments", "mtls-passthrough", { hosts: [HOST], location: "MESH_EXTERNAL", resolution: "NONE", ports, exportTo: ["."] }, true),
+            object("DestinationRule", NAME, "egress", "mtls-passthrough", {
+                host: HOST, exportTo: ["istio-egress"],
+                trafficPolicy: { loadBalancer: { simple: "ROUND_ROBIN" }, connectionPool: { tcp: { connectTimeout: "1s" } }, outlierDetection },
+            }, true),
+            object("DestinationRule", `${NAME}-subset`, "payments", "mtls-passthrough", {
+                host: SERVICE, exportTo: ["."],
+                subsets: [{
+                    name: NAME,
+                    trafficPolicy: {
+                        loadBalancer: { simple: "ROUND_ROBIN" }, connectionPool: { tcp: { connectTimeout: "1s" } }, outlierDetection,
+                        tls: { mode: "ISTIO_MUTUAL", sni: HOST },
+                    },
+                }],
+            }),
+            object("Gateway", NAME, "istio-egress", "mtls-passthrough", {
+                selector: { istio: "egressgateway" },
+                servers: [{ port: { number: 443, name: "tls-443", protocol: "TLS" }, hosts: [HOST], tls: { mode: "ISTIO_MUTUAL" } }],
+            }),
+            object("VirtualService", `${NAME}-gateway`, "istio-egress", "mtls-passthrough", {
+                hosts: [HOST], gateways: [`istio-egress/${NAME}`], exportTo: ["."],
+                tcp: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443 }], route: [{ destination: { host: HOST, port: { number: 443 } } }] }],
+            }),
+            object("VirtualService", `${NAME}-mesh`, "egress", "mtls-passthrough", {
+                hosts: [HOST], gateways: ["mesh"], exportTo: ["payments"],
+                tls: [{ match: [{ gateways: ["mesh"], port: 443, sniHosts: [HOST] }], route: [{ destination: { host: SERVICE, subset: NAME, port: { number: 443 } } }] }],
+            }),
+        ]);
+    });
+
+    it("of passthrough: no mTLS to the gateway, and a tls route by SNI behind it", () => {
+        const found = specs({ route: "passthrough" });
+        expect(found["DestinationRule/subset"]).to.have.deep.nested.property("subsets[0].trafficPolicy.tls", { mode: "DISABLE" });
+        expect(found["Gateway/server"]).to.have.deep.nested.property("servers[0].tls", { mode: "PASSTHROUGH" });
+        expect(found["VirtualService/gateway-leg"]).to.deep.equal({
+            hosts: [HOST], gateways: [`istio-egress/${NAME}`], exportTo: ["."],
+            tls: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443, sniHosts: [HOST] }], route: [{ destination: { host: HOST, port: { number: 443 } } }] }],
+        });
+    });
+
+    it("of direct: the consumers' sidecars resolve the host themselves", () => {
+        const changes = { route: "direct", gateway: undefined, consumers: [{ namespace: "payments" }, { namespace: "orders" }] } as const;
+        expect(objectsOf({ ...changes, consumers: [...changes.consumers] })).to.deep.equal([
+            object("ServiceEntry", NAME, "egress", "direct", { hosts: [HOST], location: "MESH_EXTERNAL", resolution: "DNS", ports, exportTo: ["payments", "orders"] }, true),
+            object("DestinationRule", NAME, "egress", "direct", {
+                host: HOST, exportTo: ["payments", "orders"],
+                trafficPolicy: { loadBalancer: { simple: "ROUND_ROBIN" }, connectionPool: { tcp: { connectTimeout: "1s" } }, outlierDetection },
+            }, true),
+        ]);
+    });
+
+    it("of a direct wildcard: NONE, and no policy that needs a list", () => {
+        const found = specs({ route: "direct", gateway: undefined, host: "*.partner.example", pool: { membership: "rotating" } });
+        expect(found["ServiceEntry/host"]).to.include({ resolution: "NONE" });
+        expect(found["DestinationRule/host"]).to.have.deep.property("trafficPolicy", { connectionPool: { tcp: { connectTimeout: "1s" } } });
+    });
+
+    it("of a rotating pool: LOGICAL, no outlier detection, no spreading", () => {
+        const found = specs({ pool: { membership: "rotating" } });
+        expect(found["ServiceEntry/host"]).to.include({ resolution: "DNS_ROUND_ROBIN" });
+        expect(found["DestinationRule/host"]).to.have.deep.property("trafficPolicy", { connectionPool: { tcp: { connectTimeout: "1s" } } });
+    });
+
+    it("of a gateway for all: one view for everybody, subsets where the egress Service lives", () => {
+        const list = manifestsOf("partner-api", declaration({ gateway: { ...GATEWAY, consumers: GatewayConsumers.All }, consumers: [{ namespace: "*" }] }));
+        expect(list.map(({ key, object: { metadata, spec } }) => [key, metadata.namespace, spec["exportTo"]])).to.deep.equal([
+            ["service-entry", "egress", ["*"]], ["destination-rule", "egress", ["istio-egress"]], ["subset", "istio-egress", ["*"]],
+            ["gateway", "istio-egress", undefined], ["gateway-leg", "istio-egress", ["."]], ["mesh-leg", "egress", ["*"]],
+        ]);
+    });
+
+    it("of an inactive declaration: everything but the mesh leg", () => {
+        expect(manifestsOf("partner-api", declaration({ active: false })).map(({ key }) => key)).to.deep.equal(["service-entry", "client-view-payments", "destination-rule", "subset-payments", "gateway", "gateway-leg"]);
+    });
+
+    it("of several ports: a server, a route and a port each, on one gateway port of the same number", () => {
+        const found = specs({ ports: [{ number: 443 }, { number: 8443 }] });
+        expect(found["Gateway/server"]).to.have.nested.property("servers.length", 2);
+        expect(found["VirtualService/mesh-leg"]).to.have.nested.property("tls[1].route[0].destination.port.number", 8443);
+        expect(found["VirtualService/gateway-leg"]).to.have.nested.property("tcp[1].match[0].port", 8443);
+    });
+
+    it("carry overrides: by kind, by part, the part last; null removes", () => {
+        const found = specs({
+            manifestOverrides: {
+                DestinationRule: { spec: { workloadSelector: { matchLabels: { a: "1" } } }, metadata: { annotations: { note: "ours" } } },
+                "DestinationRule/host": { spec: { workloadSelector: null, trafficPolicy: { loadBalancer: null, connectionPool: { tcp: { maxConnections: 5 } } } } },
+            },
+        });
+        expect(found["DestinationRule/subset"]).to.have.deep.property("workloadSelector", { matchLabels: { a: "1" } });
+        expect(found["DestinationRule/host"]).to.deep.equal({ host: HOST, exportTo: ["istio-egress"], trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s", maxConnections: 5 } }, outlierDetection } });
+    });
+
+    it("take idleTimeout and connectTimeout in seconds", () => {
+        expect(specs({ idleTimeout: "1h30m", connectTimeout: "1500ms" })["DestinationRule/host"]).to.have.deep.nested.property("trafficPolicy.connectionPool.tcp", { connectTimeout: "1.5s", idleTimeout: "5400s" });
+    });
+});
+
+describe("manifests of every declaration", () => {
+    const each = (check: (list: readonly Manifest[], raw: DeclarationInput) => void): void => {
+        fc.assert(fc.property(declarations, (raw) => {
+            check(manifestsOf("host", accept(raw)), raw);
+        }), { numRuns: 300 });
+    };
+
+    it("are distinct objects under distinct keys, named within Kubernetes' limits", () => each((list) => {
+        expect(new Set(list.map(({ key }) => key)).size).to.equal(list.length);
+        expect(new Set(list.map(({ object: { kind, metadata } }) => `${kind} ${metadata.namespace}/${metadata.name}`)).size).to.equal(list.length);
+        for (const { object: { metadata } } of list) expect(metadata.name).to.match(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
+    }));
+
+    it("end with the mesh leg, when there is one", () => each((list, raw) => {
+        const moving = list.filter(({ movesTraffic }) => movesTraffic);
+        expect(moving.length).to.equal(raw.route !== "direct" && raw.active !== false ? 1 : 0);
+        if (moving.length === 1) expect(list.at(-1)).to.equal(moving[0]);
+    }));
+
+    it("lie where the placement says, and never show one proxy two views of the host", () => each((list, raw) => {
+        const gateway = raw.gateway?.namespace, consumers = raw.consumers.map(({ namespace }) => namespace);
+        const allowed = new Set([raw.namespace, gateway, ...consumers]);
+        for (const { object: { metadata } } of list) expect(allowed.has(metadata.namespace), metadata.namespace).to.equal(true);
+        const views = list.filter(({ object: { kind } }) => kind === "ServiceEntry").map(({ object: { metadata, spec } }) => {
+            const to = spec["exportTo"] as string[];
+            return to.map((name) => (name === "." ? metadata.namespace : name));
+        });
+        const seenBy = views.flat();
+        expect(new Set(seenBy).size).to.equal(seenBy.length);
+        if (gateway !== undefined) expect(seenBy.includes(gateway) || seenBy.includes("*")).to.equal(true);
+    }));
+
+    it("point at each other: mesh leg → subset → server → host", () => each((list, raw) => {
+        if (raw.route === "direct") return;
+        const at = (role: string): KubernetesObject[] => list.filter((manifest) => manifest.role === role).map((manifest) => manifest.object);
+        const host = accept(raw).host, subset = objectName(host);
+        for (const { spec } of at("DestinationRule/subset")) {
+            expect(spec).to.include({ host: raw.gateway?.serviceHost });
+            expect(spec).to.have.nested.property("subsets[0].name", subset);
+            if (raw.route === "mtls-passthrough") expect(spec).to.have.nested.property("subsets[0].trafficPolicy.tls.sni", host);
+        }
+        const [server] = at("Gateway/server"), [leg] = at("VirtualService/gateway-leg");
+        expect(leg?.spec).to.deep.include({ gateways: [`${server?.metadata.namespace}/${server?.metadata.name}`] });
+        for (const entry of server?.spec["servers"] as { hosts: string[] }[]) expect(entry.hosts).to.deep.equal([host]);
+        for (const { spec } of at("VirtualService/mesh-leg")) expect(spec).to.have.nested.property("tls[0].route[0].destination.subset", subset);
+    }));
+
+    it("are plain JSON without undefined", () => each((list) => expect(JSON.parse(JSON.stringify(list))).to.deep.equal(list)));
+});

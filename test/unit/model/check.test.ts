@@ -1,0 +1,121 @@
+// The validator of declarations: exact messages, all problems at once, and nothing judged that is not known.
+import { expect } from "chai";
+import fc from "fast-check";
+import { GatewayConsumers, Route, checkDeclaration, formatProblem } from "../../../model";
+import { GATEWAY, declarations, input } from "../../support/declarations";
+
+function problems(raw: unknown, unknown: readonly (readonly (string | number)[])[] = []): readonly string[] {
+    const result = checkDeclaration(raw, unknown);
+    return result.ok ? [] : result.problems.map(formatProblem);
+}
+
+type Change = Readonly<Record<string, unknown>>;
+const direct: Change = { route: "direct", gateway: undefined };
+
+const BAD: readonly (readonly [name: string, change: Change, messages: readonly string[]])[] = [
+    ["a missing pool", { pool: undefined }, ["pool is missing: The addresses behind the host. Required: no safe default exists."]],
+    ["a missing membership", { pool: { addressesPerAnswer: 2 } }, ["pool.membership is missing: Whether an address that is missing from a DNS answer means something: fixed (it does, it is a failover signal) or rotating (it does not, it was not drawn)."]],
+    ["an unknown key", { pol: {} }, ["pol is not a property of a declaration: did you mean pool?"]],
+    ["an unknown key below", { pool: { membership: "fixed", addressesPerAnswers: 2 } }, ["pool.addressesPerAnswers is not a property of pool: did you mean addressesPerAnswer?"]],
+    ["an unknown key like no other", { pool: { membership: "fixed", addressesPerAnswer: 2, zzzzzz: 1 } }, ["pool.zzzzzz is not a property of pool: use one of membership, addressesPerAnswer, standbyAddresses"]],
+    ["a wrong type", { pool: { membership: "fixed", addressesPerAnswer: "two" } }, ['pool.addressesPerAnswer is "two", but must be a number. How many addresses one DNS answer holds, A and AAAA together where proxies are dual stack. Required for a fixed pool.']],
+    ["a fraction", { pool: { membership: "fixed", addressesPerAnswer: 1.5 } }, ["pool.addressesPerAnswer is 1.5, but must be a whole number. How many addresses one DNS answer holds, A and AAAA together where proxies are dual stack. Required for a fixed pool."]],
+    ["a word that is none", { pool: { membership: "static", addressesPerAnswer: 2 } }, ['pool.membership is "static", but must be one of "fixed", "rotating". Whether an address that is missing from a DNS answer means something: fixed (it does, it is a failover signal) or rotating (it does not, it was not drawn).']],
+    ["a route that is not supported yet", { route: "waypoint" }, ['route is "waypoint", but that is not supported yet (sidecar mode only): it must be one of "mtls-passthrough", "passthrough", "tls-origination", "direct". The way out of the mesh.']],
+    ["a duration that is none", { connectTimeout: "1 second" }, ['connectTimeout is "1 second", but must be a Go duration such as "10s", "250ms" or "1m30s". How long the proxy waits for a connection to one address. Default 1s; Istio\'s own is 10s. A Go duration such as "10s" or "1m30s".']],
+    ["an IP address", { host: "192.0.2.1" }, ['host is "192.0.2.1", and it is an IP literal, which has no DNS answer and no SNI to route by: declare the host name behind it.']],
+    ["a fixed pool of unknown size", { pool: { membership: "fixed" } }, ["pool.addressesPerAnswer is missing: a fixed pool must say how many addresses one DNS answer holds (dig +short HOST | wc -l), since the ejection guard and the loss window depend on it."]],
+    ["standby addresses", { pool: { membership: "fixed", addressesPerAnswer: 2, standbyAddresses: ["192.0.2.1"] } }, ["pool.standbyAddresses is not supported yet: leave it out; failover follows the GSLB's DNS answers."]],
+    ["TLS origination", { route: "tls-origination" }, ['route is "tls-origination", and TLS origination at the gateway is not supported yet: its route has not carried traffic on the lab: the nearest supported row is route mtls-passthrough, protocol TLS (any port), exact host, Istio 1.22 or later.']],
+    ["a TCP port", { ports: [{ number: 443, protocol: "TCP" }] }, ['ports[0].protocol is "TCP", and plain TCP ports are not supported yet: they need addresses that clients dial, and have not carried traffic on the lab: the nearest supported row is route mtls-passthrough, protocol TLS (any port), exact host, Istio 1.22 or later.']],
+    ["HTTPS for TLS", { ports: [{ number: 443, protocol: "HTTPS" }], route: "passthrough" }, ['ports[0].protocol is "HTTPS", and the application\'s own TLS is declared as TLS, the protocol that is routed by SNI without being opened: the nearest supported row is route passthrough, protocol TLS (any port), exact host, Istio 1.22 or later.']],
+    ["a wildcard behind a gateway", { host: "*.partner.example" }, ['host is a wildcard, and a wildcard cannot be routed through an egress gateway: Istio resolves a wildcard only with endpoints given, NONE is an empty cluster at a gateway, and DYNAMIC_DNS does not pass one: declare each host by its exact name, or use route "direct"; the nearest supported row is route mtls-passthrough, protocol TLS (any port), exact host, Istio 1.22 or later.']],
+    ["a wildcard with two ports is one problem", { host: "*.partner.example", ports: [{ number: 443 }, { number: 8443 }] }, ['host is a wildcard, and a wildcard cannot be routed through an egress gateway: Istio resolves a wildcard only with endpoints given, NONE is an empty cluster at a gateway, and DYNAMIC_DNS does not pass one: declare each host by its exact name, or use route "direct"; the nearest supported row is route mtls-passthrough, protocol TLS (any port), exact host, Istio 1.22 or later.']],
+    ["an old Istio", { gateway: { ...GATEWAY, istioVersion: "1.21.4" } }, ['gateway.istioVersion is "1.21.4", and mtls-passthrough needs Istio 1.22 or later, the first to serve networking.istio.io/v1: upgrade the mesh; the nearest supported row is route mtls-passthrough, protocol TLS (any port), exact host, Istio 1.22 or later.']],
+    ["no version", { gateway: { ...GATEWAY, istioVersion: "latest" } }, ['gateway.istioVersion is "latest", which is not an Istio version: write it as 1.31 or 1.31.0.']],
+    ["no gateway", { gateway: undefined }, ["gateway is missing: route mtls-passthrough needs the reference of an egress gateway."]],
+    ["a gateway that is not used", { route: "direct" }, ["gateway has no effect with route direct: remove it, or choose route mtls-passthrough."]],
+    ["a Service's short name", { gateway: { ...GATEWAY, serviceHost: "istio-egressgateway" } }, ['gateway.serviceHost is "istio-egressgateway", which is not the full name of a Service: write it as NAME.NAMESPACE.svc.cluster.local.']],
+    ["a port that the gateway lacks", { ports: [{ number: 5671 }] }, ["ports[0].number is 5671, but the gateway's Service has 443, 8443 only: add the port to the gateway and its Service, then to gateway.ports."]],
+    ["a port twice", { ports: [{ number: 443 }, { number: 443 }] }, ["ports[1].number is 443, which ports[0] declares already: remove one of them."]],
+    ["no ports", { ports: [] }, ["ports is [], but must have at least one entry. The ports of the host. Default: 443, TLS."]],
+    ["a consumer twice", { consumers: [{ namespace: "a" }, { namespace: "a" }] }, ['consumers[1].namespace is "a", which consumers[0] names already: remove one of them.']],
+    ["all beside one", { ...direct, consumers: [{ namespace: "*" }, { namespace: "a" }] }, ['consumers[0].namespace is "*", beside other consumers: "*" is all of them, leave the others out.']],
+    ["all with a declared gateway", { consumers: [{ namespace: "*" }] }, ['consumers[0].namespace is "*", but the gateway serves declared consumers: name the namespaces, or make the whole gateway one for all (gateway.consumers: all).']],
+    ["one with a gateway for all", { gateway: { ...GATEWAY, consumers: GatewayConsumers.All } }, ['consumers[0].namespace is "payments", but the gateway serves all consumers: write "*". The two modes hide each other\'s subsets when mixed.']],
+    ["the gateway's own namespace", { consumers: [{ namespace: "istio-egress" }] }, ['consumers[0].namespace is "istio-egress", the gateway\'s own namespace: the gateway would see the client\'s view of the host (resolution NONE) and have no endpoints; run the application in another namespace.']],
+    ["a namespace that is none", { consumers: [{ namespace: "Pay_ments" }] }, ['consumers[0].namespace is "Pay_ments", which is not a namespace\'s name (RFC 1123 label): check the name.']],
+    ["a guard that never ejects", { outlier: { maxEjectionPercent: 30 } }, ["outlier.maxEjectionPercent is 30, but a pool of 2 addresses ejects one only at 50..99: leave it unset (50) or raise it."]],
+    ["a guard of 0", { outlier: { maxEjectionPercent: 0 } }, ["outlier.maxEjectionPercent is 0, which Istio does not send, so that Envoy's own 10 % acts and nothing is ejected in a pool of fewer than 10: leave it unset (50) or raise it."]],
+    ["outlier detection of a rotating pool", { pool: { membership: "rotating" }, outlier: { interval: "5s" } }, ["outlier has no effect with resolution DNS_ROUND_ROBIN: LOGICAL_DNS has one host, so an ejection is inert below 100 % and total at 100 %; remove it."]],
+    ["outlier detection of a forced LOGICAL", { resolution: "DNS_ROUND_ROBIN", outlier: {} }, ["outlier has no effect with resolution DNS_ROUND_ROBIN: LOGICAL_DNS has one host, so an ejection is inert below 100 % and total at 100 %; remove it."]],
+    ["a resolution for a wildcard", { ...direct, host: "*.partner.example", resolution: "DNS" }, ['resolution is "DNS", but "*.partner.example" is a wildcard, which no DNS answer resolves: leave it out.']],
+    ["a time that Istio rejects", { connectTimeout: "500us" }, ['connectTimeout is "500us", but Istio rejects a duration below 1ms: raise it, or leave it out.']],
+    ["a TTL of 0", { failover: { detectionTime: "10s", dnsTtl: "0s" } }, ['failover.dnsTtl is "0s", but a TTL of 0 makes Envoy ask at its dnsRefreshRate (60 s) instead: give the TTL that the resolver answers, or 60s.']],
+    ["a day that is none", { ownership: { owner: "o", purpose: "p", expires: "2027-02-30" } }, ['ownership.expires is "2027-02-30", which is not a day of the calendar: write it as YYYY-MM-DD.']],
+    ["inactive without a mesh leg", { ...direct, active: false }, ["active is false, but has no effect with route direct, which has no mesh leg to take away: remove the declaration instead."]],
+    ["an override of nothing", { manifestOverrides: { Service: { spec: {} } } }, ["manifestOverrides.Service is not an object of a declaration: use a kind or one of ServiceEntry/host, ServiceEntry/client-view, DestinationRule/host, DestinationRule/subset, Gateway/server, VirtualService/gateway-leg, VirtualService/mesh-leg."]],
+    ["an override of identity", { manifestOverrides: { Gateway: { metadata: { name: "x" } } } }, ['manifestOverrides.Gateway.metadata.name is "x", but an object\'s identity is the declaration\'s and cannot be overridden: remove it.']],
+    ["several at once", { host: "localhost", pool: { membership: "fixed" }, consumers: [{ namespace: "*" }] }, [
+        'host is "localhost", and it is this machine (RFC 6761), not an external host: remove the declaration.',
+        "pool.addressesPerAnswer is missing: a fixed pool must say how many addresses one DNS answer holds (dig +short HOST | wc -l), since the ejection guard and the loss window depend on it.",
+        'consumers[0].namespace is "*", but the gateway serves declared consumers: name the namespaces, or make the whole gateway one for all (gateway.consumers: all).',
+    ]],
+];
+
+describe("checkDeclaration", () => {
+    it("accepts the example, and fills in its defaults", () => {
+        const result = checkDeclaration(input({ host: "API.Partner.Example." }));
+        expect(result).to.deep.equal({
+            ok: true,
+            declaration: {
+                ...input(), host: "api.partner.example", ports: [{ number: 443, protocol: "TLS" }],
+                gateway: { ...GATEWAY, consumers: "declared" }, active: true, settleTime: "2s",
+            },
+        });
+    });
+
+    for (const [name, change, messages] of BAD) it(`refuses ${name}`, () => expect(problems({ ...input(), ...change })).to.deep.equal(messages));
+
+    it("accepts what is unwise and has an effect", () => {
+        for (const change of [{ resolution: "DNS_ROUND_ROBIN" }, { outlier: { maxEjectionPercent: 100, minHealthPercent: 0 } }, { pool: { membership: "fixed", addressesPerAnswer: 3 }, outlier: { maxEjectionPercent: 34 } }]) {
+            expect(problems({ ...input(), ...change })).to.deep.equal([]);
+        }
+    });
+
+    it("accepts one address with any guard: it works as soon as a second record appears", () => {
+        expect(problems(input({ pool: { membership: "fixed", addressesPerAnswer: 1 }, outlier: { maxEjectionPercent: 20 } }))).to.deep.equal([]);
+    });
+
+    it("accepts every random valid declaration", () => {
+        fc.assert(fc.property(declarations, (raw) => {
+            expect(problems(raw)).to.deep.equal([]);
+        }), { numRuns: 500 });
+    });
+
+    it("never throws, whatever it is given", () => {
+        fc.assert(fc.property(fc.anything(), (raw) => {
+            expect(checkDeclaration(raw).ok).to.equal(false);
+        }));
+        const keys = fc.constantFrom(...Object.keys(input()), "outlier", "manifestOverrides", "resolution", "active");
+        fc.assert(fc.property(fc.dictionary(keys, fc.anything()), (change) => {
+            expect(checkDeclaration({ ...input(), ...change })).to.have.property("ok");
+        }));
+    });
+
+    it("leaves out what depends on a value that is not known", () => {
+        const raw = input({ pool: { membership: "fixed", addressesPerAnswer: 2 }, outlier: { maxEjectionPercent: 30 }, consumers: [{ namespace: "*" }] });
+        const consumer = 'consumers[0].namespace is "*", but the gateway serves declared consumers: name the namespaces, or make the whole gateway one for all (gateway.consumers: all).';
+        expect(problems(raw)).to.have.lengthOf(2);
+        expect(problems(raw, [["pool", "addressesPerAnswer"]])).to.deep.equal([consumer]);
+        expect(problems(raw, [["pool"]])).to.deep.equal([consumer]);
+        expect(problems(raw, [["gateway", "consumers"]])).to.have.lengthOf(1);
+        expect(problems(raw, [["gateway"], ["pool"]])).to.deep.equal([]);
+        expect(problems(raw, [["ownership", "owner"]])).to.have.lengthOf(2);
+    });
+
+    it("keeps an old Istio out of direct routes' way", () => {
+        expect(problems({ ...input(), ...direct, host: "*.partner.example", pool: { membership: Route.Direct } })).to.have.lengthOf(1);
+        expect(problems({ ...input(), ...direct, host: "*.partner.example", pool: { membership: "rotating" } })).to.deep.equal([]);
+    });
+});
