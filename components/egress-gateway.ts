@@ -72,14 +72,16 @@ export class EgressGateway extends pulumi.ComponentResource<GatewayData> {
 
     constructor(name: string, args: EgressGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
         const inputs = resolveInputs(args, REFERENCE);
-        if (!(inputs instanceof Promise)) checkedReference(name, inputs);
+        if (!(inputs instanceof Promise)) check(name, inputs);
         super("istio-egress:index:EgressGateway", name, args, opts);
         this.reference = pulumi.output(this.getData().then(({ reference }) => reference));
     }
 
     /** Publishes the reference once it is checked. @internal */
     protected override async initialize(args: pulumi.Inputs, _opts?: pulumi.ComponentResourceOptions, name = ""): Promise<GatewayData> {
-        const data = { reference: checkedReference(name, await resolveInputs(args, REFERENCE)) };
+        const inputs = await resolveInputs(args, REFERENCE);
+        check(name, inputs);
+        const data = { reference: track(inputs, (value) => ({ consumers: GatewayConsumers.Declared, ...(value as object) }) as GatewayReferenceOutput) };
         this.registerOutputs(data);
         return data;
     }
@@ -92,8 +94,7 @@ interface GatewayData {
 /** The property of a declaration that these arguments are. */
 const REFERENCE = ["gateway"] as const;
 
-function checkedReference(name: string, inputs: ResolvedInputs): pulumi.Input<GatewayReferenceOutput> {
+function check(name: string, inputs: ResolvedInputs): void {
     const { problems } = checkGatewayReference(inputs.value, unknownPaths(inputs));
     if (problems.length > 0) throw new DeclarationError(`EgressGateway ${JSON.stringify(name)}`, describeProblems(problems, inputs.leaves));
-    return track(inputs, (args) => ({ consumers: GatewayConsumers.Declared, ...(args as object) }) as GatewayReferenceOutput);
 }
