@@ -24,13 +24,20 @@ function addIssue(problems: Problems, schema: z.ZodType, raw: unknown, issue: z.
         const known = Object.keys(shapeOf(schemaAt(schema, path)));
         for (const key of issue.keys) {
             const near = nearest(key, known);
-            problems.add([...path, key], `is not a property of ${path.length === 0 ? "a declaration" : String(path.at(-1))}: ${near === undefined ? `use one of ${known.join(", ")}` : `did you mean ${near}?`}`);
+            problems.add([...path, key], `is not a property of ${describeParent(path)}: ${near === undefined ? `use one of ${known.join(", ")}` : `did you mean ${near}?`}`);
         }
         return;
     }
     const field = schemaAt(schema, path), description = descriptionOf(field);
     if (value === undefined) problems.add(path, `is missing${description === undefined ? "." : `: ${description}`}`);
     else problems.add(path, `is ${show(value)}, but ${expectation(issue, path, value)}.${description === undefined ? "" : ` ${description}`}`);
+}
+
+/** `pool`, or `an entry of ports`. */
+function describeParent(path: Path): string {
+    const [last] = path.slice(-1);
+    if (last === undefined) return "a declaration";
+    return typeof last === "number" ? `an entry of ${String(path.at(-2))}` : last;
 }
 
 function expectation(issue: z.core.$ZodIssue, path: Path, value: unknown): string {
