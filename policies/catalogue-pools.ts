@@ -1,0 +1,17 @@
+// The pools that a catalogue declares, by host.
+import { loadCatalogue } from "../catalogue";
+import type { CatalogueResult } from "./catalogues";
+
+/** As many errors as a message shows; the command and the component tell all of them. */
+const SHOWN_ERRORS = 3;
+
+export function readCatalogue(file: string): CatalogueResult {
+    const result = loadCatalogue(file);
+    if (!result.ok) {
+        const shown = result.errors.slice(0, SHOWN_ERRORS).map(({ text }) => text);
+        const more = result.errors.length - shown.length;
+        const list = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
+        return { ok: false, problem: `The catalogue ${file} of the policy pack's configuration has errors; until they are corrected the pools of its hosts are unknown:\n${list}` };
+    }
+    return { ok: true, pools: result.catalogue.entries.map(({ declaration: { host, pool } }) => ({ host, membership: pool.membership, addressesPerAnswer: pool.addressesPerAnswer })) };
+}

@@ -1,0 +1,73 @@
+// Every place in a DestinationRule where outlierDetection stands, and the pool that it acts on.
+import { type Path, type Pool, normaliseHost } from "../model";
+import { isEjectionOff } from "../model/ejection";
+import type { IstioObject } from "./objects";
+import { UNKNOWN, type Unknown, isObject } from "./plain";
+import type { Pools } from "./pools";
+
+export interface OutlierBlock {
+    /** The path of the outlierDetection itself. */
+    readonly path: Path;
+    readonly maxEjectionPercent: number | undefined | Unknown;
+    readonly minHealthPercent: number | undefined | Unknown;
+    /** False for a subset that selects by labels: it acts on a part of the pool, of unknown size. */
+    readonly wholePool: boolean;
+}
+
+/**
+ * Istio replaces outlierDetection as a whole, per port and per subset, so that each block is judged by itself. A block
+ * whose counters are all switched off, or may be, is left out: it ejects nothing by intent.
+ */
+export function outlierBlocks(rule: IstioObject): readonly OutlierBlock[] {
+    const policies = [
+        { path: ["spec", "trafficPolicy"], wholePool: true },
+        ...rule.indexes(["spec", "subsets"]).map((index) => ({
+            path: ["spec", "subsets", index, "trafficPolicy"],
+            wholePool: isEmpty(rule, ["spec", "subsets", index, "labels"]),
+        })),
+    ];
+    return policies.flatMap(({ path, wholePool }) => [
+        ...blockAt(rule, [...path, "outlierDetection"], wholePool),
+        ...rule.indexes([...path, "portLevelSettings"])
+            .flatMap((index) => blockAt(rule, [...path, "portLevelSettings", index, "outlierDetection"], wholePool)),
+    ]);
+}
+
+function blockAt(rule: IstioObject, path: Path, wholePool: boolean): readonly OutlierBlock[] {
+    if (!isObject(rule.at(path))) return [];
+    // What is not known counts as the value that switches the counter off; a patch that is silent about 5xx errors leaves them on.
+    const off = isEjectionOff({
+        split: orElse(rule.flag([...path, "splitExternalLocalOriginErrors"]), false),
+        consecutive5xxErrors: orElse(rule.number([...path, "consecutive5xxErrors"]), rule.isPatch ? undefined : 0),
+        consecutiveGatewayErrors: orElse(rule.number([...path, "consecutiveGatewayErrors"]), 0),
+    });
+    if (off) return [];
+    const maxEjectionPercent = rule.number([...path, "maxEjectionPercent"]), minHealthPercent = rule.number([...path, "minHealthPercent"]);
+    return [{ path, maxEjectionPercent, minHealthPercent, wholePool }];
+}
+
+function orElse<T>(value: T | Unknown, fallback: T): T {
+    return value === UNKNOWN ? fallback : value;
+}
+
+function isEmpty(rule: IstioObject, path: Path): boolean {
+    const labels = rule.at(path);
+    return labels === undefined || (isObject(labels) && Object.keys(labels).length === 0);
+}
+
+export interface RulePool extends Pool {
+    readonly host: string;
+}
+
+/** The declared pool behind a DestinationRule's host; undefined where it is unknown or undeclared. */
+export function poolOfRule(rule: IstioObject, pools: Pools): RulePool | undefined {
+    const host = rule.text(["spec", "host"]);
+    if (host === undefined || host === UNKNOWN) return undefined;
+    const answer = pools.of(rule, host);
+    return answer.state === "declared" ? { ...answer.pool, host: normaliseHost(host) } : undefined;
+}
+
+/** `is 30`, or `is unset`: how messages begin. */
+export function describe(percent: number | undefined): string {
+    return `is ${percent ?? "unset"}`;
+}

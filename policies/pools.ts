@@ -1,0 +1,54 @@
+// What is known of the pool behind a host: from the object's own annotations, then the pack's configuration, then the catalogue.
+import { ANNOTATIONS, type Pool, hostMatches, normaliseHost, poolFromAnnotations } from "../model";
+import type { IstioObject } from "./objects";
+import { UNKNOWN } from "./plain";
+
+/** A pool that is declared for a host or, as `*.partner.example`, for every host below a name. */
+export interface HostPool extends Pool {
+    readonly host: string;
+}
+
+export type PoolAnswer =
+    | { readonly state: "declared"; readonly pool: Pool }
+    /** Nobody has said anything about the pool. */
+    | { readonly state: "undeclared" }
+    /** Somebody may have: an annotation that is unknown in this preview or left out by a patch, or a source that cannot be read. */
+    | { readonly state: "unknown" };
+
+export class Pools {
+    /**
+     * @param sources in the order in which they count
+     * @param complete false where a source could not be read, so that a host in none of the others is not known to be undeclared
+     */
+    constructor(private readonly sources: readonly (readonly HostPool[])[], private readonly complete: boolean) {}
+
+    /** The pool behind a host of an object. */
+    of(object: IstioObject, host: string): PoolAnswer {
+        const own = annotated(object, host);
+        if (own.state !== "undeclared") return own;
+        for (const source of this.sources) {
+            const pool = find(source, host);
+            if (pool !== undefined) return { state: "declared", pool };
+        }
+        return { state: this.complete && !object.isPatch ? "undeclared" : "unknown" };
+    }
+}
+
+/** The annotations speak of the host that `istio-egress/host` names, where it is there, and of every host of the object otherwise. */
+function annotated(object: IstioObject, host: string): PoolAnswer {
+    const about = object.annotation(ANNOTATIONS.host), membership = object.annotation(ANNOTATIONS.membership);
+    if (about === UNKNOWN || membership === UNKNOWN) return { state: "unknown" };
+    if (about !== undefined && normaliseHost(about) !== normaliseHost(host)) return { state: "undeclared" };
+    const count = object.annotation(ANNOTATIONS.addressesPerAnswer);
+    const pool = poolFromAnnotations({
+        [ANNOTATIONS.membership]: membership,
+        ...(typeof count === "string" ? { [ANNOTATIONS.addressesPerAnswer]: count } : {}),
+    });
+    return pool === undefined ? { state: "undeclared" } : { state: "declared", pool };
+}
+
+/** The first that names the host exactly, otherwise the first pattern that covers it. */
+function find(source: readonly HostPool[], host: string): Pool | undefined {
+    const name = normaliseHost(host);
+    return source.find((entry) => normaliseHost(entry.host) === name) ?? source.find((entry) => hostMatches(entry.host, name));
+}

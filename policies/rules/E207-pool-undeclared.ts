@@ -1,0 +1,45 @@
+// E207: an external ServiceEntry that is resolved by DNS, of whose pool nobody has said whether a missing address means something.
+import { ANNOTATIONS, Membership, Resolution, parseHost } from "../../model";
+import { type PoolConfiguration, poolConfiguration } from "../configuration";
+import { UNKNOWN } from "../plain";
+import type { IstioObject } from "../objects";
+import type { Rule } from "../rule";
+import { hostsOf, listed } from "../service-entry";
+
+export const poolUndeclared: Rule<PoolConfiguration> = {
+    code: "E207",
+    name: "pool-undeclared",
+    level: "advisory",
+    severity: "low",
+    description: "Whether an address that is missing from a DNS answer means something should be declared for every external host that is resolved by DNS.",
+    remediation: "Declare the host in the catalogue, annotate the ServiceEntry with istio-egress/membership (and istio-egress/addresses-per-answer), or list it under pools in the pack's configuration.",
+    remediates: false,
+    kinds: ["ServiceEntry"],
+    configuration: poolConfiguration,
+    check(object, { pools }) {
+        const resolution = object.text(["spec", "resolution"]), location = object.text(["spec", "location"]);
+        if (resolution !== Resolution.Dns && resolution !== Resolution.DnsRoundRobin) return [];
+        // MESH_EXTERNAL is the value of an absent location.
+        if (location !== undefined && location !== "MESH_EXTERNAL") return [];
+        if (mayHaveAddressesOnly(object)) return [];
+        const undeclared = hostsOf(object).filter((host) => parseHost(host).ok && pools.of(object, host).state === "undeclared");
+        if (undeclared.length === 0) return [];
+        const membership = object.annotation(ANNOTATIONS.membership);
+        const state = typeof membership === "string" ? `is ${JSON.stringify(membership)}, which is neither ${Membership.Fixed} nor ${Membership.Rotating}` : "is missing";
+        return [{
+            path: ["metadata", "annotations", ANNOTATIONS.membership],
+            text: `${state}, and nothing else declares the pool behind ${listed(undeclared)}: whether an address that is missing from the DNS answer means something decides between resolution DNS and DNS_ROUND_ROBIN, `
+                + `so that ${resolution} cannot be judged. Declare the host in the catalogue, annotate it ${Membership.Fixed} or ${Membership.Rotating}, or list it under pools in the policy's configuration.`,
+        }];
+    },
+};
+
+/** Endpoints that are all IP addresses leave nothing for DNS to answer; those that are unknown may be. */
+function mayHaveAddressesOnly(object: IstioObject): boolean {
+    if (object.at(["spec", "endpoints"]) === UNKNOWN) return true;
+    const indexes = object.indexes(["spec", "endpoints"]);
+    return indexes.length > 0 && indexes.every((index) => {
+        const address = object.text(["spec", "endpoints", index, "address"]);
+        return address === UNKNOWN || (address !== undefined && /^[\d.]+$|:/.test(address));
+    });
+}
