@@ -1,0 +1,23 @@
+// `npm run generate`: writes the files that follow from the code; with --check it only says which are not current.
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { catalogueSchemaText } from "../catalogue";
+import { repository } from "./support/places";
+
+const GENERATED: readonly (readonly [file: string, text: () => string])[] = [
+    ["catalogue/catalogue.schema.json", catalogueSchemaText],
+];
+
+const check = process.argv.includes("--check");
+for (const [file, text] of GENERATED) {
+    const target = path.join(repository, file), wanted = text();
+    if (readFileSync(target, "utf8") === wanted) {
+        console.log(`${file} is current.`);
+    } else if (check) {
+        console.error(`${file} is not current: run npm run generate.`);
+        process.exitCode = 1;
+    } else {
+        writeFileSync(target, wanted);
+        console.log(`${file} is written.`);
+    }
+}
