@@ -14,6 +14,7 @@ const mayImport = {
     manifests: ["model"],
     components: ["model", "manifests", "catalogue"],
     policies: ["model", "catalogue"],
+    provider: ["components"],
     stacks: ["components", "index.ts"],
     cli: ["model", "catalogue", "manifests", "components", "policies"],
 };
@@ -41,7 +42,12 @@ export default tseslint.config(
             "import-x/no-restricted-paths": ["error", { basePath: root, zones }],
         },
     },
-    { files: ["**/*.mjs", "**/*.cjs"], ...tseslint.configs.disableTypeChecked },
+    { files: ["**/*.mjs", "**/*.cjs", "bench/**/*.js"], ...tseslint.configs.disableTypeChecked },
+    {
+        files: ["**/*.cjs", "bench/**/*.js"],
+        languageOptions: { sourceType: "commonjs", globals: { require: "readonly", process: "readonly" } },
+        rules: { "@typescript-eslint/no-require-imports": "off" },
+    },
     { files: ["model/**/*.ts"], rules: { "no-restricted-imports": ["error", { patterns: ["@pulumi/*", "node:*"] }] } },
     { files: ["manifests/**/*.ts"], rules: { "no-restricted-imports": ["error", { patterns: ["@pulumi/*"] }] } },
     { files: ["test/**/*.ts"], rules: { "@typescript-eslint/no-unused-expressions": "off" } },

@@ -65,24 +65,23 @@ class Session {
 
         const policies = info.getPoliciesList();
         const codes = new Map(policies.map((policy) => [policy.getName(), codeOf(policy)]));
-        const remediations: Remediation[] = [];
+        const remediations: Remediation[][] = [];
         const diagnostics: proto.AnalyzeDiagnostic[][] = [];
         const remediates = [...settings.values()].some(({ level }) => level === "remediate");
         const managed = resources.filter(({ external }) => !external);
         const queue = managed.entries();
         const worker = async (): Promise<void> => {
             for (const [index, resource] of queue) {
-                const applied = remediates ? await this.remediate(resource, resources) : [];
-                remediations.push(...applied);
+                if (remediates) remediations[index] = await this.remediate(resource, resources);
                 const response = await this.call<proto.AnalyzeRequest, proto.AnalyzeResponse>("analyze", this.analyzeRequest(resource, resources), `judge ${resource.urn}`);
                 diagnostics[index] = response.getDiagnosticsList().map((diagnostic) => withUrn(diagnostic, resource.urn));
             }
         };
         await Promise.all(Array.from({ length: PARALLEL_CALLS }, worker));
 
-        const stackResponse = await this.call<proto.AnalyzeStackRequest, proto.AnalyzeResponse>("analyzeStack", this.analyzeStackRequest(resources), "judge the stack");
-        const findings = [...diagnostics.flat(), ...stackResponse.getDiagnosticsList()].map((diagnostic) => findingOf(diagnostic, codes));
-        return { pack: { name: info.getName(), version: info.getVersion(), policies: policies.length }, findings, remediations };
+        const ofStack = policies.some((policy) => policy.getPolicyType() !== proto.PolicyType.POLICY_TYPE_RESOURCE) ? await this.analyzeStack(resources) : [];
+        const findings = [...diagnostics.flat(), ...ofStack].map((diagnostic) => findingOf(diagnostic, codes));
+        return { pack: { name: info.getName(), version: info.getVersion(), policies: policies.length }, findings, remediations: remediations.flat() };
     }
 
     /** Later policies and the analysis see the inputs that a remediation has given. */
@@ -103,7 +102,7 @@ class Session {
     }
 
     /** The stack is judged by outputs; in a preview those of a managed resource are its inputs. */
-    private analyzeStackRequest(resources: readonly Resource[]): proto.AnalyzeStackRequest {
+    private async analyzeStack(resources: readonly Resource[]): Promise<proto.AnalyzeDiagnostic[]> {
         const request = new proto.AnalyzeStackRequest();
         request.setResourcesList(resources.map((resource) => {
             const message = new proto.AnalyzerResource();
@@ -117,7 +116,7 @@ class Session {
             }
             return message;
         }));
-        return request;
+        return (await this.call<proto.AnalyzeStackRequest, proto.AnalyzeResponse>("analyzeStack", request, "judge the stack")).getDiagnosticsList();
     }
 
     private call<Request, Response>(method: keyof AnalyzerClient, request: Request, purpose: string): Promise<Response> {

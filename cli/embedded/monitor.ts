@@ -39,7 +39,7 @@ export class RecordingMonitor extends MockMonitor {
         }));
     }
 
-    override registerResource(request: resproto.RegisterResourceRequest, reply: Reply<resproto.RegisterResourceResponse>): Promise<void> {
+    override registerResource(request: resproto.RegisterResourceRequest, reply: Reply<Registered>): Promise<void> {
         return this.answer(reply, async () => {
             if (request.getRemote()) throw new Error(`${request.getType()} is a component that a provider builds, and the embedded engine runs no providers: use \`pulumi preview\` for this program.`);
             const registration = new Registration(request);
@@ -50,12 +50,8 @@ export class RecordingMonitor extends MockMonitor {
             const outputs = registration.custom ? registration.inputs : {};
             this.outputs.set(urn, outputs);
             await this.callbacks.runHooks("afterCreate", urn, registration);
-            const response = new resproto.RegisterResourceResponse();
-            response.setUrn(urn);
             // The id of a resource that does not exist yet is unknown; an imported one has its own.
-            response.setId(registration.id);
-            response.setObject(toStruct(outputs));
-            return response;
+            return new Registered(urn, registration.id, outputs);
         });
     }
 
@@ -141,6 +137,18 @@ export class RecordingMonitor extends MockMonitor {
             this.pending -= 1;
         }
     }
+}
+
+/** The answer to a registration, as the SDK reads it; a protobuf message would be converted and printed for every resource. */
+class Registered {
+    constructor(private readonly urn: string, private readonly id: string, private readonly outputs: JsonObject) {}
+
+    getUrn = (): string => this.urn;
+    getId = (): string => this.id;
+    getObject = (): { toJavaScript(): JsonObject } => ({ toJavaScript: () => this.outputs });
+    getPropertydependenciesMap = (): undefined => undefined;
+    getResult = (): resproto.Result => resproto.Result.SUCCESS;
+    toString = (): string => this.urn;
 }
 
 function unreachable(): never {

@@ -12,6 +12,7 @@ import { RecordingMonitor } from "./monitor";
 import { type Project, readProject } from "./project";
 import { type Engine, currentStore, withStore } from "./sdk";
 import { Quiescence } from "./settle";
+import { withCheapStacks } from "./stacks";
 import type { Diagnostic, ProgramRun } from "./types";
 import { UNKNOWN_SENTINEL } from "./values";
 
@@ -30,7 +31,10 @@ export interface ProgramOptions {
     readonly timeoutMs?: number;
 }
 
-/** Runs the program of a project for one environment. Errors of the program are part of the result, never thrown. */
+/**
+ * Runs the program of a project for one environment. Errors of the program are part of the result, never thrown. The program
+ * gets the working directory that the Pulumi CLI would give it, so that a process runs one at a time.
+ */
 export function runProgram({ projectDir, env, program, timeoutMs }: ProgramOptions): Promise<ProgramRun> {
     return runProject(readProject(projectDir, env, program), timeoutMs);
 }
@@ -52,7 +56,7 @@ export function runProject(project: Project, timeoutMs = PROGRAM_TIMEOUT_MS): Pr
         store.settings.engine = recordingEngine(diagnostics);
         process.chdir(project.pwd);
         try {
-            await errors.during(async () => {
+            await withCheapStacks(() => errors.during(async () => {
                 const quiescence = await Quiescence.begin();
                 let over = false;
                 // Not awaited: a promise of the program that nothing ever settles must not hang the preview.
@@ -60,8 +64,10 @@ export function runProject(project: Project, timeoutMs = PROGRAM_TIMEOUT_MS): Pr
                 const active = await quiescence.wait(() => monitor.isBusy(), timeoutMs);
                 if (active.length > 0) throw new Failure(`${shownPath(project.entry, before)} is still busy after ${timeoutMs / 1000} s (${active.join(", ")}): a timer, server or connection keeps it alive; close it when the program is done.`);
                 if (!over || !(await isSettled(store.settings.rpcDone))) errors.addUnlessOthers(new Failure(`${shownPath(project.entry, before)} ended, but some of its resources or outputs never got a value: they wait for a promise that nothing resolves.`));
-            });
+            }));
         } finally {
+            // Else the SDK reports promises that are still open when this process ends; what matters of them has been told above.
+            store.terminated = true;
             disconnectSync();
             process.chdir(before);
         }

@@ -19,6 +19,7 @@ interface Store {
         engine?: Engine;
         rpcDone: Promise<unknown>;
     };
+    terminated: boolean;
 }
 
 /** The part of the engine's service that a program calls besides the monitor. */

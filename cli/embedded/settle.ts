@@ -11,7 +11,7 @@ const QUIET_MS = 4;
  * count, exactly as in a process of their own.
  */
 export class Quiescence {
-    private constructor(private readonly baseline: ReadonlyMap<string, number>) {}
+    private constructor(private readonly baseline: Map<string, number>) {}
 
     static async begin(): Promise<Quiescence> {
         // Node opens these when they are first asked for; and whoever awaits this function may still set a timer of its own.
@@ -39,7 +39,10 @@ export class Quiescence {
     }
 
     private added(): string[] {
-        return [...count()].filter(([type, number]) => number > (this.baseline.get(type) ?? 0)).map(([type]) => type);
+        const current = count();
+        // What has ended since must not hide something new of its type.
+        for (const [type, number] of this.baseline) this.baseline.set(type, Math.min(number, current.get(type) ?? 0));
+        return [...current].filter(([type, number]) => number > (this.baseline.get(type) ?? 0)).map(([type]) => type);
     }
 }
 

@@ -1,9 +1,12 @@
 // `istio-egress preview` as users call it: text, JSON, files, exit codes.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { cli, fixture } from "./support";
+import { cli, fixture, root } from "./support";
 
 describe("istio-egress preview", () => {
     let out: string;
@@ -104,6 +107,20 @@ describe("istio-egress preview", () => {
         expect(existsSync(join(out, "dev"))).to.equal(false);
     });
 
+    it("ends the pack's process when it is interrupted", async () => {
+        const pidFile = join(out, "pid");
+        const args = ["--import", "tsx", "cli/main.ts", "preview", "--env", "dev", "--project", fixture("exports"), "--out", out, "--policy-pack", fixture("packs", "silent")];
+        const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, PACK_PID_FILE: pidFile }, stdio: "ignore" });
+        const ended = once(child, "exit");
+        while (!existsSync(pidFile) || readFileSync(pidFile, "utf8") === "") await delay(50);
+        child.kill("SIGINT");
+        expect(await ended).to.deep.equal([130, null]);
+        const pid = Number(readFileSync(pidFile, "utf8"));
+        for (let tries = 0; isAlive(pid) && tries < 40; tries += 1) await delay(50);
+        expect(isAlive(pid)).to.equal(false);
+        expect(readdirSync(out)).to.deep.equal(["pid"]);
+    });
+
     it("replaces no folder that it has not written, and no usage error runs anything", async () => {
         mkdirSync(join(out, "dev"));
         writeFileSync(join(out, "dev", "thesis.txt"), "mine");
@@ -121,3 +138,11 @@ describe("istio-egress preview", () => {
         expect(incomplete).to.deep.equal({ code: 2, stdout: "", stderr: "error: required option '--env <env>' not specified\n" });
     });
 });
+
+function isAlive(pid: number): boolean {
+    try {
+        return process.kill(pid, 0);
+    } catch {
+        return false;
+    }
+}

@@ -97,7 +97,7 @@ describe("embedded engine: an exported async function", () => {
 
 describe("embedded engine: programs with errors", () => {
     let runs: Record<string, ProgramRun>;
-    before(async () => { runs = await runPrograms("throws", "rejects", "waits", "duplicate", "busy", "remote"); });
+    before(async () => { runs = await runPrograms("throws", "rejects", "waits", "duplicate", "busy", "remote", "hooks"); });
     const errorsOf = (name: string): ProgramRun["errors"] | undefined => runs[name]?.errors;
 
     it("shows each error once, message first, with the program's own frames unless it is made for people", () => {
@@ -129,6 +129,16 @@ describe("embedded engine: programs with errors", () => {
     it("refuses a second resource of the same URN", () => {
         expect(errorsOf("duplicate")?.map(({ message }) => message)).to.deep.equal([
             'failed to register new resource same [kubernetes:core/v1:ConfigMap]: Duplicate resource URN "urn:pulumi:dev::duplicate::kubernetes:core/v1:ConfigMap::same": two resources of this type and parent have the name "same"; give one of them another name.',
+        ]);
+    });
+
+    it("applies transforms in the engine's order, and lets a hook for previews refuse a resource", () => {
+        const run = runs["hooks"];
+        if (run === undefined) throw new Error("It did not run.");
+        expect(named(run, "child").inputs["data"]).to.deep.equal({ marks: "own child parent stack" });
+        expect(named(run, "child").protect).to.equal(true);
+        expect(run.errors.map(({ message }) => message)).to.deep.equal([
+            'failed to register new resource refused [kubernetes:core/v1:ConfigMap]: afterCreate hook "refuses" failed: not on a Friday',
         ]);
     });
 
