@@ -8,6 +8,9 @@ import { planOf } from "./plan";
 /** The folder of objects without a namespace: cluster-wide ones, and those that take the cluster's default. */
 const NO_NAMESPACE = "_no-namespace";
 
+/** kubectl and Helm read YAML 1.1, in which an unquoted 2027-06-30 is a time and `on` is true. */
+const YAML_VERSION = "1.1";
+
 /** Every YAML file that differs from what a deployment applies begins with this. */
 const INCOMPLETE = "# Not complete: <unknown> and [secret] stand for values that only a deployment has.\n";
 
@@ -28,7 +31,7 @@ export function environmentFiles(project: string, env: string, run: ProgramRun):
 }
 
 function manifest(inputs: Json): string {
-    const text = stringify(inputs, { lineWidth: 0, aliasDuplicateObjects: false });
+    const text = stringify(inputs, { lineWidth: 0, aliasDuplicateObjects: false, version: YAML_VERSION });
     return isIncomplete(inputs) ? INCOMPLETE + text : text;
 }
 

@@ -1,0 +1,135 @@
+// A real Kubernetes API server with Istio's kinds, for one test run: etcd, kube-apiserver and two controllers on loopback, in a throw-away folder.
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import https from "node:https";
+import path from "node:path";
+import { parseAllDocuments, stringify } from "yaml";
+import { locate } from "../../tools/setup/install";
+import { onPath } from "../../tools/support/places";
+import { UserError } from "../../tools/support/report";
+import { Daemons, freePorts } from "./daemons";
+import { temporaryFolder } from "./harness";
+
+/** An address of the documentation range: the server must name one that is not loopback, and nobody asks for it. */
+const ADVERTISED = "192.0.2.1";
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/** What finishes deletions: Pulumi's are in the foreground, which the garbage collector ends, and Namespaces are emptied first. */
+const CONTROLLERS = "garbage-collector-controller,namespace-controller";
+
+export interface Answer { readonly status: number; readonly body: KubernetesObject }
+export interface KubernetesObject {
+    readonly apiVersion?: string;
+    readonly kind?: string;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+    readonly spec?: unknown;
+    readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+    readonly items?: readonly KubernetesObject[];
+    readonly message?: string;
+}
+
+export interface ApiServer {
+    /** The file to put into KUBECONFIG or a provider. */
+    readonly kubeconfig: string;
+    /** One request with an administrator's rights. */
+    readonly request: (method: string, url: string, body?: unknown) => Promise<Answer>;
+    /** Ends the processes and removes their folder. */
+    readonly stop: () => Promise<void>;
+}
+
+/** Starts all, loads Istio's kinds and waits until they are served; leaves nothing behind when that fails. */
+export async function startApiServer(): Promise<ApiServer> {
+    const folder = await temporaryFolder();
+    const daemons = new Daemons(folder);
+    const stop = async (): Promise<void> => {
+        await daemons.stop();
+        await rm(folder, { recursive: true, force: true });
+    };
+    try {
+        const token = randomBytes(16).toString("hex");
+        const [client, peer, port] = await freePorts(3) as [number, number, number];
+        daemons.start(etcdFile(), etcdFlags(folder, client, peer));
+        daemons.start(await locate("kube-apiserver"), await serverFlags(folder, client, port, token));
+        const request: ApiServer["request"] = (method, url, body) => send(port, token, method, url, body);
+        await daemons.until("The API server", async () => (await request("GET", "/readyz")).status === 200);
+        await loadCrds(request, daemons);
+        const kubeconfig = await writeKubeconfig(folder, port, token);
+        // After the kinds: the collector looks for new ones every half a minute only.
+        daemons.start(await locate("kube-controller-manager"), [
+            `--kubeconfig=${kubeconfig}`, `--controllers=${CONTROLLERS}`, "--leader-elect=false", "--secure-port=0", "--authentication-skip-lookup",
+        ]);
+        return { kubeconfig, request, stop };
+    } catch (error) {
+        await stop();
+        throw error;
+    }
+}
+
+function etcdFile(): string {
+    const file = onPath("etcd");
+    if (file === undefined) throw new UserError("etcd is not on PATH. Install it (Debian: etcd-server), or as root: npm run setup -- --system");
+    return file;
+}
+
+function etcdFlags(folder: string, client: number, peer: number): string[] {
+    const url = (port: number): string => `http://127.0.0.1:${String(port)}`;
+    return [
+        `--data-dir=${path.join(folder, "etcd")}`, `--listen-client-urls=${url(client)}`, `--advertise-client-urls=${url(client)}`,
+        `--listen-peer-urls=${url(peer)}`, `--initial-advertise-peer-urls=${url(peer)}`, `--initial-cluster=default=${url(peer)}`, "--log-level=error",
+        "--unsafe-no-fsync", // The data live as long as the test.
+    ];
+}
+
+async function serverFlags(folder: string, etcd: number, port: number, token: string): Promise<string[]> {
+    const key = path.join(folder, "service-accounts.key");
+    const tokens = path.join(folder, "tokens.csv");
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048, privateKeyEncoding: { type: "pkcs1", format: "pem" }, publicKeyEncoding: { type: "spki", format: "pem" } });
+    await writeFile(key, privateKey, { mode: 0o600 });
+    await writeFile(tokens, `${token},admin,admin,system:masters\n`, { mode: 0o600 });
+    await mkdir(path.join(folder, "certificates"));
+    return [
+        `--etcd-servers=http://127.0.0.1:${String(etcd)}`, "--bind-address=127.0.0.1", `--advertise-address=${ADVERTISED}`, `--secure-port=${String(port)}`,
+        `--cert-dir=${path.join(folder, "certificates")}`, "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.78.0.0/16",
+        "--authorization-mode=RBAC", `--token-auth-file=${tokens}`, "--disable-admission-plugins=ServiceAccount",
+        "--service-account-issuer=https://kubernetes.default.svc", `--service-account-key-file=${key}`, `--service-account-signing-key-file=${key}`,
+    ];
+}
+
+async function loadCrds(request: ApiServer["request"], daemons: Daemons): Promise<void> {
+    const text = await readFile(await locate("istio-crds"), "utf8");
+    const definitions = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject | null).filter((one) => one?.kind === "CustomResourceDefinition");
+    await Promise.all(definitions.map(async (definition) => {
+        const { status, body } = await request("POST", CRDS, definition);
+        if (status !== 201) throw new Error(`The API server refuses a definition of Istio's: ${body.message ?? String(status)}`);
+    }));
+    await daemons.until("Istio's kinds", async () => {
+        const { items = [] } = (await request("GET", CRDS)).body;
+        return items.length === definitions.length && items.every(({ status }) => status?.conditions?.some((one) => one.type === "Established" && one.status === "True") === true)
+            && (await request("GET", "/apis/networking.istio.io/v1/serviceentries")).status === 200;
+    });
+}
+
+async function writeKubeconfig(folder: string, port: number, token: string): Promise<string> {
+    const file = path.join(folder, "kubeconfig");
+    await writeFile(file, stringify({
+        apiVersion: "v1", kind: "Config", "current-context": "test",
+        clusters: [{ name: "test", cluster: { server: `https://127.0.0.1:${String(port)}`, "insecure-skip-tls-verify": true } }],
+        users: [{ name: "admin", user: { token } }],
+        contexts: [{ name: "test", context: { cluster: "test", user: "admin" } }],
+    }), { mode: 0o600 });
+    return file;
+}
+
+function send(port: number, token: string, method: string, url: string, body: unknown): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+        const headers = { authorization: `Bearer ${token}`, "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
+        const request = https.request({ host: "127.0.0.1", port, path: url, method, headers, rejectUnauthorized: false }, (response) => {
+            let text = "";
+            response.setEncoding("utf8").on("data", (chunk: string) => text += chunk).on("end", () => {
+                const isJson = response.headers["content-type"]?.startsWith("application/json") === true;
+                resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) as KubernetesObject : { message: text } });
+            });
+        });
+        request.on("error", reject);
+        request.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+}

@@ -1,0 +1,20 @@
+// The tiers of tests, from the one that needs npm only to those that run the real tools.
+import { build } from "../build";
+import { gate, mocha, sum } from "./steps";
+import type { Counts } from "./steps";
+
+/** Types, lint and the tests that need nothing but npm. Two at a time: the gates one after the other beside Mocha. */
+export async function testTier(): Promise<Counts> {
+    const gates = async (): Promise<Counts[]> => [
+        await gate("types", "typescript/bin/tsc", ["--noEmit"]),
+        await gate("lint", "eslint/bin/eslint.js", ["."]),
+    ];
+    const tests = mocha("tests", ["test/unit/**/*.test.ts", "test/policies/**/*.test.ts", "test/embedded/**/*.test.ts"], 10 * 60_000);
+    return sum([...await gates(), await tests]);
+}
+
+/** The real Pulumi CLI, provider and API server: `npm run setup` first. */
+export async function engineTier(): Promise<Counts> {
+    await build();
+    return mocha("engine", ["test/engine/**/*.test.ts"], 40 * 60_000);
+}
