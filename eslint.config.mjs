@@ -26,7 +26,7 @@ const zones = Object.entries(mayImport).map(([folder, allowed]) => ({
 }));
 
 export default tseslint.config(
-    { ignores: ["dist", "out", "node_modules", "examples/*/node_modules"] },
+    { ignores: ["dist", "out", "node_modules", "examples"] },
     js.configs.recommended,
     ...tseslint.configs.recommendedTypeChecked,
     {

@@ -10,7 +10,7 @@ import { median, spread } from "./statistics";
 interface Usage { readonly cpuMs: number; readonly peakMb: number }
 type Kind = "library" | "plain";
 
-const SIZES = [10, 100, 300] as const, PAIRS = Number(process.env["BENCH_PAIRS"] ?? "5"), PREVIEW_MS = 600_000;
+const SIZES = (process.env["BENCH_SIZES"] ?? "10,100,300").split(",").map(Number), PAIRS = Number(process.env["BENCH_PAIRS"] ?? "5"), PREVIEW_MS = 600_000;
 
 async function main(): Promise<void> {
     const folder = path.join(repository, "out/bench");

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The `istio-egress` command: its subcommands, and what their outcome means for the process.
 import { Command, CommanderError } from "commander";
+import { type PreflightOptions, preflight } from "./commands/preflight";
 import { type PreviewOptions, preview } from "./commands/preview";
 import { ExitCode, Failure } from "./failure";
 
@@ -19,6 +20,18 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--policy-config <file>", "levels and properties per policy (default: istio-egress:policyConfig of the environment)")
         .exitOverride()
         .action(async (options: PreviewOptions) => finish(await preview(options)));
+    program.command("preflight")
+        .description("look at the cluster of one environment, and say what its catalogue needs and does not find there; nothing is written")
+        .option("--env <env>", "the environment: there is a Pulumi.<env>.yaml for it")
+        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
+        .option("--catalogue <file>", "the catalogue (default: istio-egress:catalogue of the environment)")
+        .option("--context <name>", "the context of the kubeconfig (default: istio-egress:context of the environment, else the current one)")
+        .option("--kubeconfig <file>", "the kubeconfig (default: KUBECONFIG, else ~/.kube/config)")
+        .option("--istio-namespace <namespace>", "the namespace of istiod (default: istio-system)")
+        .option("--verbose", "also show what is well, line by line", false)
+        .option("--json", "print one JSON document instead of text", false)
+        .exitOverride()
+        .action(async (options: PreflightOptions) => finish(await preflight(options)));
     return program;
 }
 

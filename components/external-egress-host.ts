@@ -7,13 +7,14 @@ import { DeclarationError, describeProblems } from "./errors";
 import type { ExternalEgressHostArgs } from "./external-egress-host-args";
 import { type ResolvedInputs, resolveInputs, unknownPaths } from "./inputs";
 import type { EgressObject, HostPlan } from "./outputs";
+import { publish } from "./publish";
 import { Settle } from "./settle";
 import { type TrackedItem, track, trackItems } from "./tracking";
 
 interface HostData {
     readonly host: pulumi.Input<string>;
     readonly plan: pulumi.Input<HostPlan>;
-    readonly objects: pulumi.Input<pulumi.Input<EgressObject>[]>;
+    readonly objects: pulumi.Input<EgressObject[]>;
 }
 
 /**
@@ -37,20 +38,20 @@ interface HostData {
  */
 export class ExternalEgressHost extends pulumi.ComponentResource<HostData> {
     /** The host's normalised name. */
-    public readonly host: pulumi.Output<string>;
+    public readonly host!: pulumi.Output<string>;
     /** What was decided, why, and what it means in a failover. */
-    public readonly plan: pulumi.Output<HostPlan>;
+    public readonly plan!: pulumi.Output<HostPlan>;
     /** The Kubernetes objects, in the order in which they are written. */
-    public readonly objects: pulumi.Output<EgressObject[]>;
+    public readonly objects!: pulumi.Output<EgressObject[]>;
 
     constructor(name: string, args: ExternalEgressHostArgs, opts?: pulumi.ComponentResourceOptions) {
         const inputs = resolveInputs(args);
         if (!(inputs instanceof Promise)) check(name, inputs);
         super("istio-egress:index:ExternalEgressHost", name, args, opts);
         const data = this.getData();
-        this.host = pulumi.output(data.then(({ host }) => host));
-        this.plan = pulumi.output(data.then(({ plan }) => plan));
-        this.objects = pulumi.output(data.then(({ objects }) => objects));
+        publish(this, "host", () => pulumi.output(data.then(({ host }) => host)));
+        publish(this, "plan", () => pulumi.output(data.then(({ plan }) => plan)));
+        publish(this, "objects", () => pulumi.output(data.then(({ objects }) => objects)));
     }
 
     /** Registers the children; whoever depends on this component waits for it. @internal */
@@ -66,7 +67,7 @@ export class ExternalEgressHost extends pulumi.ComponentResource<HostData> {
         const data = {
             host: track(inputs, (value) => fillDefaults(value).host),
             plan: track(inputs, (value) => planOf(fillDefaults(value)) as unknown as HostPlan),
-            objects: shown.map(({ value }) => pulumi.output(value).apply((manifest) => describe(manifest as Manifest))),
+            objects: track(inputs, (value) => manifestsOf(name, fillDefaults(value)).map(describe).filter((_, index) => items[index]?.uncertainBy.length === 0)),
         };
         // Here and not in the constructor: outputs of a refused declaration would report its error a second time.
         this.registerOutputs(data);

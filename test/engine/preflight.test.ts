@@ -7,16 +7,19 @@ import type { V1Pod } from "@kubernetes/client-node";
 import { expect } from "chai";
 import { parse, stringify } from "yaml";
 import { type PreflightReport, runPreflight } from "../../cli/preflight";
+import { VERBS } from "../../cli/preflight/checks/permissions";
 import { repository } from "../../tools/support/places";
 import { run } from "../../tools/support/process";
 import { startApiServer } from "./api-server";
 import type { ApiServer, KubernetesObject } from "./api-server";
 import { freePorts } from "./daemons";
-import { temporaryFolder } from "./harness";
+import { changes, fixtureProject, temporaryFolder } from "./harness";
 
 const CATALOGUE = path.join(repository, "stacks/catalogue/dev.yaml");
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const ISTIO = "/apis/networking.istio.io/v1";
+const GROUP = "networking.istio.io";
+const ISTIO = `/apis/${GROUP}/v1`;
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const CONSUMERS = ["payments", "orders", "reports", "build"];
 const INSTALL = 'Install Istio 1.22 or later, with its custom resource definitions (Helm chart "base", or istioctl install).';
 
@@ -80,7 +83,7 @@ describe("preflight against a real API server", function () {
         });
 
         it("names the versions that are served and the first Istio that serves v1", async () => {
-            const report = await until1(look, "served-kinds", 4);
+            const report = await settled("served-kinds", 4);
             expect(lines(report, "served-kinds")[0]).to.equal(
                 "missing: ServiceEntry is served as v1beta1 and v1alpha3 of networking.istio.io, but not as v1, which is what is written. → Istio serves v1 from 1.22 on: upgrade it, its custom resource definitions included (an upgrade of Helm charts leaves old ones behind).",
             );
@@ -94,7 +97,7 @@ describe("preflight against a real API server", function () {
         });
 
         it("finds the kinds, and says of the rest what is to be created", async () => {
-            const report = await until1(look, "served-kinds", 4, "ok");
+            const report = await settled("served-kinds", 4, "ok");
             expect(lines(report, "gateway-service")).to.deep.equal([
                 "missing: Service istio-system/istio-egressgateway does not exist, but is the gateway of settlement, partner-api, saas-billing, object-store and 2 more: every connection to these hosts would fail. → Install the gateway (Helm chart istio/gateway), or correct the gateway's serviceHost in the catalogue.",
             ]);
@@ -150,12 +153,7 @@ describe("preflight against a real API server", function () {
         let kubeconfig: string;
 
         before(async () => {
-            const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/payments";
-            await must("POST", "/api/v1/namespaces/payments/serviceaccounts", { metadata: { name: "deployer" } });
-            await must("POST", `${rbac}/roles`, { metadata: { name: "deployer" }, rules: [{ apiGroups: ["networking.istio.io"], resources: ["serviceentries"], verbs: ["create", "get", "patch", "list", "watch"] }, { apiGroups: ["networking.istio.io"], resources: ["destinationrules"], verbs: ["*"] }] });
-            await must("POST", `${rbac}/rolebindings`, { metadata: { name: "deployer" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "deployer" }, subjects: [{ kind: "ServiceAccount", name: "deployer", namespace: "payments" }] });
-            const { status } = await must("POST", "/api/v1/namespaces/payments/serviceaccounts/deployer/token", { spec: {} }) as { status?: { token?: string } };
-            kubeconfig = await withUser({ token: status?.token });
+            kubeconfig = await account("deployer", "payments", [{ apiGroups: [GROUP], resources: ["serviceentries"], verbs: ["create", "get", "patch", "list", "watch"] }, { apiGroups: [GROUP], resources: ["destinationrules"], verbs: ["*"] }]);
         });
 
         it("gets one finding per namespace, with the rule to add", async () => {
@@ -173,6 +171,31 @@ describe("preflight against a real API server", function () {
             expect(unknown).to.include("unknown: ServiceEntry, DestinationRule, Gateway and VirtualService objects of others are not all known: this account may not list serviceentries, destinationrules, gateways and virtualservices in all namespaces. → Allow it to list serviceentries, destinationrules, gateways and virtualservices in all namespaces, or have it looked at by somebody who may.");
             expect(lines(report, "served-kinds").every((text) => text.startsWith("ok: "))).to.equal(true);
             expect(unknown.filter((text) => text.includes("failed"))).to.deep.equal([]);
+        });
+    });
+
+    describe("the rights that are written down", () => {
+        it("docs/preflight.md: enough to see all", async () => {
+            const [, text = ""] = /```yaml\n(.*?)```/s.exec(await readFile(path.join(repository, "docs/preflight.md"), "utf8")) ?? [];
+            const role = parse(text) as { readonly metadata: { readonly name: string } };
+            const kubeconfig = await account("viewer", "payments", []);
+            await must("POST", `${RBAC}/clusterroles`, role);
+            await must("POST", `${RBAC}/clusterrolebindings`, { metadata: { name: "viewer" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role.metadata.name }, subjects: [{ kind: "ServiceAccount", name: "viewer", namespace: "payments" }] });
+            const report = await look(kubeconfig);
+            expect(report.results.filter(({ status, group }) => status !== "ok" && group !== "Permissions")).to.deep.equal([]);
+        });
+
+        it("the rule that the findings name: enough for the real pulumi up, a change, and destroy", async () => {
+            const kubeconfig = await account("updater", "default", [{ apiGroups: [GROUP], resources: ["serviceentries", "destinationrules"], verbs: [...VERBS] }]);
+            const project = await fixtureProject("render");
+            try {
+                const config = ["-c", `kubeconfig=${await readFile(kubeconfig, "utf8")}`, "-c", `hookLog=${path.join(project.folder, "hooks.log")}`];
+                expect(changes(await project.must(["up", "--yes", "--skip-preview", ...config]))).to.deep.equal({ created: 4 });
+                expect(changes(await project.must(["up", "--yes", "--skip-preview", "-c", "resolution=NONE"]))).to.deep.equal({ updated: 1, unchanged: 3 });
+                expect(changes(await project.must(["destroy", "--yes", "--skip-preview"]))).to.deep.equal({ deleted: 4 });
+            } finally {
+                await project.remove();
+            }
         });
     });
 
@@ -203,10 +226,10 @@ describe("preflight against a real API server", function () {
     }
 
     /** Discovery follows the definitions a little later: looks until a check says so many things. */
-    async function until1(once: () => Promise<PreflightReport>, id: string, count: number, status = "missing"): Promise<PreflightReport> {
-        let report = await once();
+    async function settled(id: string, count: number, status = "missing"): Promise<PreflightReport> {
+        let report = await look();
         await until(`${id} says ${String(count)} things`, async () => {
-            report = await once();
+            report = await look();
             return report.results.filter((result) => result.id === id && result.status === status).length === count;
         });
         return report;
@@ -233,6 +256,15 @@ describe("preflight against a real API server", function () {
         await apps.replaceNamespacedDeploymentStatus({ namespace, name: "istiod", body: { ...deployment, status: { replicas: 1, readyReplicas: 1 } } });
         await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: "istio" }, data: { mesh: "dnsRefreshRate: 5s\noutboundTrafficPolicy:\n  mode: REGISTRY_ONLY\n" } } });
         await admission.createMutatingWebhookConfiguration({ body: { metadata: { name: "istio-sidecar-injector", labels: { app: "sidecar-injector", "istio.io/rev": "default" } } } });
+    }
+
+    /** A service account with these rights in its namespace; the kubeconfig with its token. */
+    async function account(name: string, namespace: string, rules: readonly object[]): Promise<string> {
+        await must("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+        await must("POST", `${RBAC}/namespaces/${namespace}/roles`, { metadata: { name }, rules });
+        await must("POST", `${RBAC}/namespaces/${namespace}/rolebindings`, { metadata: { name }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name }, subjects: [{ kind: "ServiceAccount", name, namespace }] });
+        const { status } = await must("POST", `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, { spec: {} }) as { status?: { token?: string } };
+        return withUser({ token: status?.token });
     }
 
     const withUser = (user: object): Promise<string> => changedKubeconfig((config) => ({ ...config, users: [{ name: "admin", user }] }));

@@ -87,6 +87,9 @@ const CASES: readonly (readonly [what: string, cluster: Partial<Snapshot>, lines
         "permissions missing: Namespace payments is closed to this account, which may not create and delete serviceentries and destinationrules. → Add to a Role of payments that is bound to it: {apiGroups: [networking.istio.io], resources: [serviceentries, destinationrules], verbs: [create, delete]}",
         "permissions missing: Namespace istio-egress is closed to this account, which may not patch gateways; nor create virtualservices. → Add to a Role of istio-egress that is bound to it: {apiGroups: [networking.istio.io], resources: [gateways], verbs: [patch]}, {apiGroups: [networking.istio.io], resources: [virtualservices], verbs: [create]}",
     ]],
+    ["rights that up does without", { denied: new Map([...cluster().denied, ["payments", seen([{ kind: "ServiceEntry", verbs: ["get", "watch"] }])]]) }, [
+        "permissions warning: Namespace payments is closed to this account, which may not get and watch serviceentries: up does without, pulumi refresh does not. → Add to a Role of payments that is bound to it: {apiGroups: [networking.istio.io], resources: [serviceentries], verbs: [get, watch]}",
+    ]],
     ["rights not seen", { denied: new Map([...cluster().denied, ["payments", forbidden("create selfsubjectaccessreviews")]]) }, ["permissions unknown: Namespace payments may be closed to this account or not: this account may not create selfsubjectaccessreviews. → Allow it to create selfsubjectaccessreviews, or have it looked at by somebody who may."]],
     // meshConfig.
     ["no meshConfig", { meshes: [{ object: "istio-system/istio", config: seen(undefined) }] }, ["mesh-config unknown: ConfigMap istio-system/istio does not exist or holds no mesh: which defaults of the mesh are changed is not known. → Name the control plane's namespace with --istio-namespace."]],

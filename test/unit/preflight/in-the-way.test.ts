@@ -7,7 +7,7 @@ import { DIRECT, NOTHING, SERVICE_HOST, cluster, complaints, foreign, line, line
 import { judge } from "../../../cli/preflight/checks";
 
 const HOST = "api.partner.example";
-const OWN = { labels: { "app.kubernetes.io/part-of": "istio-egress" }, annotations: { "istio-egress/declaration": "partner-api" } };
+const OWN = { annotations: { "istio-egress/declaration": "partner-api" } };
 
 const entry = (place: string, spec: object = {}, changes: Partial<IstioObject> = {}): IstioObject => foreign("ServiceEntry", place, { hosts: [HOST], ...spec }, changes);
 const route = (place: string, spec: object = {}): IstioObject => foreign("VirtualService", place, { hosts: [HOST], ...spec });
