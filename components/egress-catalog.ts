@@ -1,8 +1,11 @@
 // EgressCatalog: every host of a catalogue file, each as an ExternalEgressHost.
 import * as pulumi from "@pulumi/pulumi";
 import { type Catalogue, formatErrors, loadCatalogue } from "../catalogue";
+import { planOf } from "../model";
 import { ExternalEgressHost } from "./external-egress-host";
+import { resolveInputs } from "./inputs";
 import type { HostSummary } from "./outputs";
+import { publish } from "./publish";
 
 /** Arguments of EgressCatalog. */
 export interface EgressCatalogArgs {
@@ -11,7 +14,7 @@ export interface EgressCatalogArgs {
 }
 
 interface CatalogData {
-    readonly hosts: pulumi.Input<pulumi.Input<HostSummary>[]>;
+    readonly hosts: pulumi.Input<HostSummary[]>;
 }
 
 /**
@@ -27,20 +30,25 @@ interface CatalogData {
  * export const inventory = catalog.hosts;
  */
 export class EgressCatalog extends pulumi.ComponentResource<CatalogData> {
-    /** The inventory: one row per host with its plan and objects, in the order of the file. */
-    public readonly hosts: pulumi.Output<HostSummary[]>;
+    /** The inventory: one row per host, in the order of the files. */
+    public readonly hosts!: pulumi.Output<HostSummary[]>;
 
     constructor(name: string, args: EgressCatalogArgs, opts?: pulumi.ComponentResourceOptions) {
         if (typeof args.file === "string") read(args.file);
         super("istio-egress:index:EgressCatalog", name, args, opts);
-        this.hosts = pulumi.output(this.getData().then(({ hosts }) => hosts));
+        const data = this.getData();
+        publish(this, "hosts", () => pulumi.output(data.then(({ hosts }) => hosts)));
     }
 
     /** Registers the hosts; whoever depends on this component waits for them. @internal */
     protected override async initialize(args: pulumi.Inputs, _opts?: pulumi.ComponentResourceOptions, name = ""): Promise<CatalogData> {
-        const file = args["file"] as pulumi.Input<string>;
-        const path = typeof file === "string" ? file : await new Promise<string>((resolve) => pulumi.output(file).apply(resolve));
-        const hosts = register(this, name, read(path));
+        const { value, leaves } = await resolveInputs(args);
+        const [unknown] = leaves.filter((leaf) => !leaf.known);
+        if (unknown !== undefined) {
+            await pulumi.log.warn(`EgressCatalog ${JSON.stringify(name)}: its hosts are left out of this preview, since file is not known yet; those that exist are shown as deletions.`, this);
+            return { hosts: unknown.output.apply(() => []) };
+        }
+        const hosts = register(this, name, read((value as { file: string }).file));
         this.registerOutputs({ hosts });
         return { hosts };
     }
@@ -53,11 +61,13 @@ function read(file: string): Catalogue {
     return result.catalogue;
 }
 
-function register(parent: EgressCatalog, name: string, catalogue: Catalogue): pulumi.Input<HostSummary>[] {
+function register(parent: EgressCatalog, name: string, catalogue: Catalogue): HostSummary[] {
     return catalogue.entries.map(({ name: entry, declaration, input }) => {
-        const host = new ExternalEgressHost(`${name}-${entry}`, input, { parent });
-        const { route, ownership } = declaration;
-        return pulumi.all([host.host, host.plan, host.objects]).apply(([hostName, plan, objects]) => (
-            { name: entry, host: hostName, route, owner: ownership.owner, purpose: ownership.purpose, plan, objects }));
+        new ExternalEgressHost(`${name}-${entry}`, input, { parent });
+        const { host, route, consumers, ownership } = declaration;
+        return {
+            name: entry, host, route, consumers: consumers.map(({ namespace }) => namespace), owner: ownership.owner, purpose: ownership.purpose,
+            ...(ownership.expires === undefined ? {} : { expires: ownership.expires }), plan: [...planOf(declaration).summary],
+        };
     });
 }

@@ -1,6 +1,6 @@
 // EgressGateway: the typed reference to an egress gateway that exists.
 import * as pulumi from "@pulumi/pulumi";
-import { GatewayConsumers, checkGatewayReference } from "../model";
+import { type GatewayConsumers, checkGatewayReference, gatewayReferenceSchema } from "../model";
 import { DeclarationError, describeProblems } from "./errors";
 import { type ResolvedInputs, resolveInputs, unknownPaths } from "./inputs";
 import { track } from "./tracking";
@@ -81,7 +81,7 @@ export class EgressGateway extends pulumi.ComponentResource<GatewayData> {
     protected override async initialize(args: pulumi.Inputs, _opts?: pulumi.ComponentResourceOptions, name = ""): Promise<GatewayData> {
         const inputs = await resolveInputs(args, REFERENCE);
         check(name, inputs);
-        const data = { reference: track(inputs, (value) => ({ consumers: GatewayConsumers.Declared, ...(value as object) }) as GatewayReferenceOutput) };
+        const data = { reference: track(inputs, (value) => gatewayReferenceSchema.parse(value)) };
         this.registerOutputs(data);
         return data;
     }

@@ -61,9 +61,10 @@ export class ExternalEgressHost extends pulumi.ComponentResource<HostData> {
         const items = trackItems(inputs, (value) => manifestsOf(name, fillDefaults(value)), slotOf, (manifest) => manifest.key);
         const { shown, hidden } = split(items);
         for (const { plain, uncertainBy } of hidden) {
-            await pulumi.log.warn(`${subjectOf(name)}: ${plain.role} is left out of this preview, since it depends on ${uncertainBy.map(({ path }) => formatPath(path)).join(", ")}, which is not known yet.`, this);
+            await pulumi.log.warn(`${subjectOf(name)}: ${plain.role} is left out of this preview, since it depends on ${uncertainBy.map(({ path }) => formatPath(path)).join(", ")}, which is not known yet; an object that exists is shown as a deletion.`, this);
         }
-        registerObjects(this, name, inputs, shown);
+        const urn = await new Promise<string>((resolve) => this.urn.apply(resolve));
+        registerObjects({ component: this, urn }, name, inputs, shown);
         const data = {
             host: track(inputs, (value) => fillDefaults(value).host),
             plan: track(inputs, (value) => planOf(fillDefaults(value)) as unknown as HostPlan),
@@ -92,14 +93,30 @@ function split(items: readonly TrackedItem<Manifest>[]): { shown: readonly Track
     return { shown: items.filter((item) => item.uncertainBy.length === 0), hidden: items.filter((item) => item.uncertainBy.length > 0) };
 }
 
-function registerObjects(parent: ExternalEgressHost, name: string, inputs: ResolvedInputs, items: readonly TrackedItem<Manifest>[]): void {
+interface Parent {
+    readonly component: ExternalEgressHost;
+    readonly urn: string;
+}
+
+/**
+ * The URNs of an object under the API versions that it may have been created with before. As texts: an alias given by its
+ * type costs the SDK a dozen promises for each, a fifth of what a host's objects cost in all (npm run bench).
+ */
+function formerUrns({ urn }: Parent, kind: string, name: string): string[] {
+    const [root = "", project = "", parentType = ""] = urn.split("::");
+    const stack = root.slice(root.lastIndexOf(":") + 1);
+    return FORMER_API_VERSIONS.map((version) => `urn:pulumi:${stack}::${project}::${parentType}$kubernetes:${version}:${kind}::${name}`);
+}
+
+function registerObjects(parent: Parent, name: string, inputs: ResolvedInputs, items: readonly TrackedItem<Manifest>[]): void {
     const settle = new Settle(pulumi.output(track(inputs, (value) => milliseconds(fillDefaults(value).settleTime))));
     const written: pulumi.Resource[] = [];
     for (const { plain, value } of items) {
         const { apiVersion, kind } = plain.object, { metadata, spec } = (value as Manifest).object;
-        const resource = new k8s.apiextensions.CustomResource(`${name}-${plain.key}`, { apiVersion, kind, metadata, spec }, {
-            parent,
-            aliases: FORMER_API_VERSIONS.map((version) => ({ type: `kubernetes:${version}:${kind}` })),
+        const resourceName = `${name}-${plain.key}`;
+        const resource = new k8s.apiextensions.CustomResource(resourceName, { apiVersion, kind, metadata, spec }, {
+            parent: parent.component,
+            aliases: formerUrns(parent, kind, resourceName),
             hooks: plain.movesTraffic ? settle.waits : settle.changes,
             ...(plain.movesTraffic ? { dependsOn: [...written] } : {}),
         });

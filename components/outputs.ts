@@ -76,13 +76,17 @@ export interface HostPlan {
     summary: string[];
 }
 
-/** A row of an inventory. */
+/** A row of an inventory: who may reach what, by which way, and who answers for it. */
 export interface HostSummary {
     name: string;
     host: string;
     route: string;
+    /** The namespaces that may use it; `*` is the whole mesh. */
+    consumers: string[];
     owner: string;
     purpose: string;
-    plan: HostPlan;
-    objects: EgressObject[];
+    /** The day on which the declaration must be reviewed. */
+    expires?: string;
+    /** The lines of the plan. */
+    plan: string[];
 }

@@ -1,13 +1,14 @@
 // Stand-ins for values that are not known yet: at least two valid ones for every property of a declaration, which differ
 // in all that follows from them. tracking.ts finds with them what depends on a value.
-import { ALL_CONSUMERS, GatewayConsumers, LoadBalancer, Membership, type Path, Protocol, Resolution, Route } from "../model";
+import { ALL_CONSUMERS, API_VERSIONS, GatewayConsumers, LoadBalancer, Membership, type Path, Protocol, Resolution, Route } from "../model";
 
+const ANY_PATCH = { metadata: { labels: "sample", annotations: "sample" }, spec: "sample" };
 const TEXTS = ["sample-a", "sample-b"], DURATIONS = ["7s", "8s"], PERCENTS = [51, 52];
 const gateway = (letter: string, port: number, consumers: GatewayConsumers): object => ({
     namespace: `sample-gateway-${letter}`,
-    selector: { sample: letter },
+    selector: { [`sample-${letter}`]: letter },
     serviceHost: `sample-${letter}.sample-gateway-${letter}.svc.cluster.local`,
-    ports: [{ number: port, targetPort: port }],
+    ports: letter === "a" ? [{ number: port, targetPort: port }] : [{ number: port, targetPort: port }, { number: 1, targetPort: 1 }],
     istioVersion: letter === "a" ? "1.31.0" : "1.30.0",
     consumers,
 });
@@ -16,7 +17,7 @@ const gateway = (letter: string, port: number, consumers: GatewayConsumers): obj
 export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     host: ["a.sample.example", "b.sample.example"],
     namespace: TEXTS,
-    ports: [[{ number: 443, protocol: Protocol.Tls }], [{ number: 8443, protocol: Protocol.Tls }]],
+    ports: [[{ number: 443, protocol: Protocol.Tls }], [{ number: 8443, protocol: Protocol.Tls }, { number: 9443, protocol: Protocol.Tls }]],
     "ports.*": [{ number: 443, protocol: Protocol.Tls }, { number: 8443, protocol: Protocol.Tls }],
     "ports.*.number": [443, 8443],
     "ports.*.protocol": [Protocol.Tls, Protocol.Https],
@@ -33,10 +34,10 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     route: [Route.MtlsPassthrough, Route.Passthrough, Route.Direct],
     gateway: [gateway("a", 443, GatewayConsumers.Declared), gateway("b", 8443, GatewayConsumers.All)],
     "gateway.namespace": TEXTS,
-    "gateway.selector": [{ sample: "a" }, { sample: "b" }],
+    "gateway.selector": [{ "sample-a": "a" }, { "sample-b": "b" }],
     "gateway.selector.*": TEXTS,
-    "gateway.serviceHost": ["sample-a.sample.svc.cluster.local", "sample-b.sample.svc.cluster.local"],
-    "gateway.ports": [[{ number: 443, targetPort: 8443 }], [{ number: 8443, targetPort: 9443 }]],
+    "gateway.serviceHost": ["sample-a.sample-a.svc.cluster.local", "sample-b.sample-b.svc.cluster.local"],
+    "gateway.ports": [[{ number: 443, targetPort: 8443 }], [{ number: 8443, targetPort: 9443 }, { number: 1, targetPort: 1 }]],
     "gateway.ports.*": [{ number: 443, targetPort: 8443 }, { number: 8443, targetPort: 9443 }],
     "gateway.ports.*.number": [443, 8443],
     "gateway.ports.*.targetPort": [8443, 9443],
@@ -64,8 +65,9 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     "outlier.minHealthPercent": PERCENTS,
     active: [true, false],
     settleTime: DURATIONS,
-    manifestOverrides: [{ Gateway: { spec: { sample: "a" } } }, { Gateway: { spec: { sample: "b" } } }],
-    "manifestOverrides.*": [{ spec: { sample: "a" } }, { spec: { sample: "b" } }],
+    // Any part of any object but its identity may be overridden: the second patch touches all of them.
+    manifestOverrides: [{}, Object.fromEntries(Object.keys(API_VERSIONS).map((kind) => [kind, ANY_PATCH]))],
+    "manifestOverrides.*": [{}, ANY_PATCH],
     "manifestOverrides.**": TEXTS,
 };
 

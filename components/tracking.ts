@@ -82,13 +82,20 @@ function alternatives(inputs: ResolvedInputs, leaf: Leaf): unknown[] {
 
 function compare(a: unknown, b: unknown, leaf: Leaf, taint: Taint): void {
     if (Object.is(a, b)) return;
-    if (isPlain(a) && isPlain(b)) {
+    // A map whose keys depend on a value that is not known is not known itself: a sample's keys are nobody's.
+    const isOpen = !leaf.known && isPlain(a) && isPlain(b) && Object.keys(a).join() !== Object.keys(b).join() && isMapOfUser(leaf);
+    if (isPlain(a) && isPlain(b) && !isOpen) {
         for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) descend(a[key], b[key], key, leaf, taint);
     } else if (Array.isArray(a) && Array.isArray(b) && a.length === b.length) {
         a.forEach((item, index) => descend(item, b[index], String(index), leaf, taint));
     } else {
         taint.leaves.add(leaf);
     }
+}
+
+/** Whether the value of a leaf is a map with keys of the user's choice, and not one of our own structures. */
+function isMapOfUser({ path }: Leaf): boolean {
+    return ["selector", "gateway", "manifestOverrides"].some((name) => path.includes(name));
 }
 
 function descend(a: unknown, b: unknown, key: string, leaf: Leaf, taint: Taint): void {

@@ -1,24 +1,25 @@
 // The annotations by which an object carries the intent of its declaration, written by manifests/ and read by policies/.
-import { Membership } from "./resolution";
+import { MAX_ADDRESSES_PER_ANSWER, Membership } from "./resolution";
 
-const PREFIX = "istio-egress/";
+/** What begins with this is the declaration's. */
+export const ANNOTATION_PREFIX = "istio-egress/";
 
 export const ANNOTATIONS = {
     /** The declaration's name. */
-    declaration: `${PREFIX}declaration`,
-    host: `${PREFIX}host`,
-    route: `${PREFIX}route`,
-    membership: `${PREFIX}membership`,
-    addressesPerAnswer: `${PREFIX}addresses-per-answer`,
-    owner: `${PREFIX}owner`,
-    purpose: `${PREFIX}purpose`,
-    expires: `${PREFIX}expires`,
+    declaration: `${ANNOTATION_PREFIX}declaration`,
+    host: `${ANNOTATION_PREFIX}host`,
+    route: `${ANNOTATION_PREFIX}route`,
+    membership: `${ANNOTATION_PREFIX}membership`,
+    addressesPerAnswer: `${ANNOTATION_PREFIX}addresses-per-answer`,
+    owner: `${ANNOTATION_PREFIX}owner`,
+    purpose: `${ANNOTATION_PREFIX}purpose`,
+    expires: `${ANNOTATION_PREFIX}expires`,
 } as const;
 
 /** What is known of the pool behind a host. */
 export interface Pool {
     readonly membership: Membership;
-    /** Absent where it is unknown; rotating pools need none. */
+    /** Absent where it is unknown or beyond what a pool can have; rotating pools need none. */
     readonly addressesPerAnswer?: number;
 }
 
@@ -27,7 +28,7 @@ export function poolFromAnnotations(annotations: Readonly<Record<string, unknown
     const membership = Object.values(Membership).find((value) => value === annotations[ANNOTATIONS.membership]);
     if (membership === undefined) return undefined;
     const count = Number(annotations[ANNOTATIONS.addressesPerAnswer]);
-    return Number.isInteger(count) && count >= 1 ? { membership, addressesPerAnswer: count } : { membership };
+    return Number.isInteger(count) && count >= 1 && count <= MAX_ADDRESSES_PER_ANSWER ? { membership, addressesPerAnswer: count } : { membership };
 }
 
 /** The annotations of a pool. */

@@ -1,7 +1,7 @@
 // The one validator of a declaration: structure, then what Istio or Envoy rejects and what can have no effect.
 import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, declarationSchema, gatewayReferenceSchema } from "./declaration";
 import { parseDuration } from "./duration";
-import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, safeBand } from "./guard";
+import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, panics, safeBand } from "./guard";
 import { parseHost } from "./host";
 import { parseIstioVersion } from "./istio";
 import { overrideProblems } from "./overrides";
@@ -9,7 +9,13 @@ import { isWildcard, resolutionOf } from "./outlier";
 import { type Path, type Problem, Problems, formatPath, isWithin, show } from "./problem";
 import { Membership, Resolution } from "./resolution";
 import { refuseRoute, usesGateway } from "./routes";
-import { checkStructure } from "./structure";
+import { checkStructure, describeIn } from "./structure";
+
+const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
+const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+/** The longest time that protobuf's Duration carries, in milliseconds. */
+const LONGEST_MS = 315_576_000_000_000;
 
 export type CheckResult = { readonly ok: true; readonly declaration: Declaration } | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -40,6 +46,11 @@ export function checkGatewayReference(raw: unknown, unknown: readonly Path[] = [
     return { problems: judgeable(problems.list, unknown) };
 }
 
+/** What a property of a declaration is, as its schema says. */
+export function describeProperty(path: Path): string | undefined {
+    return describeIn(declarationSchema, path);
+}
+
 /** Leaves out what depends on a value that is not known. */
 function judgeable(problems: readonly Problem[], unknown: readonly Path[]): readonly Problem[] {
     return problems.filter((problem) => !problem.reads.some((read) => unknown.some((path) => isWithin(read, path) || isWithin(path, read))));
@@ -58,9 +69,10 @@ function semanticProblems(declaration: Declaration): readonly Problem[] {
     checkGateway(problems, declaration);
     checkConsumers(problems, declaration);
     checkDurations(problems, declaration);
+    checkNoEffect(problems, declaration);
     checkOutlier(problems, declaration);
     checkOwnership(problems, declaration);
-    problems.list.push(...overrideProblems(declaration.manifestOverrides ?? {}));
+    problems.list.push(...overrideProblems(declaration));
     return problems.list;
 }
 
@@ -87,19 +99,27 @@ function checkRoutes(problems: Problems, declaration: Declaration): void {
     const seen = new Map<number, number>();
     declaration.ports.forEach(({ number, protocol }, index) => {
         const path: Path = ["ports", index];
-        const refusal = refuseRoute({ route, protocol, wildcard, istioVersion: gateway?.istioVersion });
+        const refusal = refuseRoute({ route, protocol, wildcard, membership: declaration.pool.membership, istioVersion: gateway?.istioVersion });
         if (refusal !== undefined) {
-            const at: Record<typeof refusal.at, Path> = { route: ["route"], host: ["host"], protocol: [...path, "protocol"], istioVersion: ["gateway", "istioVersion"] };
+            const at: Record<typeof refusal.at, Path> = { route: ["route"], host: ["host"], pool: ["pool", "membership"], protocol: [...path, "protocol"], istioVersion: ["gateway", "istioVersion"] };
             const known = problems.list.some((problem) => problem.text === refusal.text && formatPath(problem.path) === formatPath(at[refusal.at]));
-            if (!known) problems.add(at[refusal.at], refusal.text, [["route"], ["host"], [...path, "protocol"], ["gateway", "istioVersion"]]);
+            if (!known) problems.add(at[refusal.at], refusal.text, [["route"], ["host"], ["pool", "membership"], [...path, "protocol"], ["gateway", "istioVersion"]]);
         }
         const first = seen.get(number);
         if (first === undefined) seen.set(number, index);
         else problems.add([...path, "number"], `is ${number}, which ports[${first}] declares already: remove one of them.`, [["ports", first, "number"]]);
+        const target = targetPortOf(declaration, number), twin = declaration.ports.findIndex((port) => target !== undefined && targetPortOf(declaration, port.number) === target);
+        if (target !== undefined && twin < index && first === undefined) {
+            problems.add([...path, "number"], `is ${number}, which the gateway's pods serve on ${target}, as they do ports[${twin}]: Istio silently drops the host's second server on one listener; give each port of the gateway its own targetPort.`, [["route"], ["gateway"], ["ports", twin, "number"]]);
+        }
         if (usesGateway(route) && gateway !== undefined && !gateway.ports.some((port) => port.number === number)) {
             problems.add([...path, "number"], `is ${number}, but the gateway's Service has ${gateway.ports.map((port) => port.number).join(", ")} only: add the port to the gateway and its Service, then to gateway.ports.`, [["route"], ["gateway"]]);
         }
     });
+}
+
+function targetPortOf({ route, gateway }: Declaration, number: number): number | undefined {
+    return usesGateway(route) ? gateway?.ports.find((port) => port.number === number)?.targetPort : undefined;
 }
 
 function checkGateway(problems: Problems, { route, gateway, active }: Declaration): void {
@@ -111,9 +131,15 @@ function checkGateway(problems: Problems, { route, gateway, active }: Declaratio
 }
 
 function checkReference(problems: Problems, gateway: GatewayReference, at: Path): void {
-    const service = parseHost(gateway.serviceHost), host = gateway.serviceHost;
-    if (service.ok || !/^[a-z0-9-]+\.[a-z0-9-]+\.svc(\.[a-z0-9.-]+)?$/.test(host)) {
+    const host = gateway.serviceHost, [, service, domain] = host.split(/\.([^.]+)\.svc\./);
+    if (host.length > 253 || service === undefined || domain === undefined || !host.split(".").every((label) => LABEL.test(label))) {
         problems.add([...at, "serviceHost"], `is ${show(host)}, which is not the full name of a Service: write it as NAME.NAMESPACE.svc.cluster.local.`);
+    } else if (service !== gateway.namespace) {
+        problems.add([...at, "serviceHost"], `is ${show(host)}, a Service of namespace ${service}, but the gateway's pods run in ${gateway.namespace}: a Service selects pods of its own namespace only, so name the Service there.`, [[...at, "namespace"]]);
+    }
+    for (const [label, value] of Object.entries(gateway.selector)) {
+        if (LABEL_KEY.test(label) && LABEL_VALUE.test(value)) continue;
+        problems.add([...at, "selector", label], `is ${show(value)}, and ${show(label)}: ${show(value)} is not a label that Kubernetes accepts on a pod: copy it from the gateway's pods.`);
     }
     if (parseIstioVersion(gateway.istioVersion) === undefined) {
         problems.add([...at, "istioVersion"], `is ${show(gateway.istioVersion)}, which is not an Istio version: write it as 1.31 or 1.31.0.`);
@@ -140,7 +166,7 @@ function checkConsumers(problems: Problems, { route, gateway, consumers }: Decla
             }
             return;
         }
-        if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(namespace)) problems.add(path, `is ${show(namespace)}, which is not a namespace's name (RFC 1123 label): check the name.`);
+        if (!LABEL.test(namespace)) problems.add(path, `is ${show(namespace)}, which is not a namespace's name (RFC 1123 label): check the name.`);
         if (!usesGateway(route) || gateway === undefined) return;
         if (gateway.consumers === GatewayConsumers.All) {
             problems.add(path, `is ${show(namespace)}, but the gateway serves all consumers: write "*". The two modes hide each other's subsets when mixed.`, reads);
@@ -151,15 +177,32 @@ function checkConsumers(problems: Problems, { route, gateway, consumers }: Decla
 }
 
 function checkDurations(problems: Problems, { failover, connectTimeout, idleTimeout, outlier }: Declaration): void {
-    const atLeast1ms: [Path, string | undefined][] = [
-        [["connectTimeout"], connectTimeout], [["idleTimeout"], idleTimeout],
-        [["outlier", "interval"], outlier?.interval], [["outlier", "baseEjectionTime"], outlier?.baseEjectionTime],
-        [["failover", "dnsTtl"], failover?.dnsTtl],
+    const fields: readonly (readonly [path: Path, text: string | undefined, zero: string | undefined])[] = [
+        [["connectTimeout"], connectTimeout, "Istio rejects a connect timeout below 1ms: raise it, or leave it out"],
+        // 0 switches Envoy's idle timeout off.
+        [["idleTimeout"], idleTimeout, undefined],
+        [["outlier", "interval"], outlier?.interval, "Istio rejects a duration below 1ms: raise it, or leave it out"],
+        [["outlier", "baseEjectionTime"], outlier?.baseEjectionTime, "Istio rejects a duration below 1ms: raise it, or leave it out"],
+        [["failover", "dnsTtl"], failover?.dnsTtl, "a TTL of 0 makes Envoy ask at its dnsRefreshRate (60 s) instead: give the TTL that the resolver answers, or 60s"],
+        [["failover", "detectionTime"], failover?.detectionTime, undefined],
+        [["failover", "envoyRefresh"], failover?.envoyRefresh, undefined],
+        [["failover", "longestConnection"], failover?.longestConnection, undefined],
     ];
-    for (const [path, text] of atLeast1ms) {
-        if (text === undefined || (parseDuration(text) ?? 1) >= 1) continue;
-        const reason = path[1] === "dnsTtl" ? "a TTL of 0 makes Envoy ask at its dnsRefreshRate (60 s) instead: give the TTL that the resolver answers, or 60s" : "Istio rejects a duration below 1ms: raise it, or leave it out";
-        problems.add(path, `is ${show(text)}, but ${reason}.`);
+    for (const [path, text, zero] of fields) {
+        if (text === undefined) continue;
+        const ms = parseDuration(text) ?? 0;
+        if (ms === 0 && zero !== undefined) problems.add(path, `is ${show(text)}, but ${zero}.`);
+        else if (!Number.isInteger(ms)) problems.add(path, `is ${show(text)}, but Istio takes whole milliseconds only: round it.`);
+        else if (ms > LONGEST_MS) problems.add(path, `is ${show(text)}, but the longest time that Istio's fields carry is 87660000h: lower it.`);
+    }
+}
+
+/** What is accepted by Istio and changes nothing, since a wildcard or LOGICAL_DNS has no list to spread over. */
+function checkNoEffect(problems: Problems, declaration: Declaration): void {
+    const { resolution } = resolutionOf(declaration), reads: Path[] = [["resolution"], ["pool", "membership"], ["host"]];
+    if (declaration.loadBalancer !== undefined && resolution !== Resolution.Dns) {
+        const why = resolution === Resolution.None ? "the application chooses the address" : "LOGICAL_DNS has one host";
+        problems.add(["loadBalancer"], `is ${show(declaration.loadBalancer)}, but has no effect with resolution ${resolution}: ${why}; remove it.`, reads);
     }
 }
 
@@ -174,6 +217,11 @@ function checkOutlier(problems: Problems, declaration: Declaration): void {
         return;
     }
     const path: Path = ["outlier", "maxEjectionPercent"], max = outlier.maxEjectionPercent, addresses = pool.addressesPerAnswer;
+    const health = outlier.minHealthPercent;
+    if (addresses !== undefined && addresses > 1 && panics(addresses, 1, health)) {
+        const ceiling = Math.floor((100 * (addresses - 1)) / addresses);
+        problems.add(["outlier", "minHealthPercent"], `is ${health}, but with one of ${addresses} addresses ejected the healthy share is below that, and Envoy then uses the ejected one again (panic routing): leave it unset (1), or take at most ${ceiling}.`, [["pool", "addressesPerAnswer"], ...reads]);
+    }
     if (max === undefined) return;
     if (max === 0) {
         problems.add(path, `is 0, which Istio does not send, so that Envoy's own 10 % acts and nothing is ejected in a pool of fewer than 10: leave it unset (${MIN_PERCENT_AT_EVERY_SIZE}) or raise it.`);

@@ -3,7 +3,7 @@ import type { Declaration } from "./declaration";
 import { formatDuration, milliseconds } from "./duration";
 import { connectTimeoutMs } from "./outlier";
 import { usesGateway } from "./routes";
-import { WindowEnd, lossWindow } from "./window";
+import { type LossWindow, WindowEnd, lossWindow } from "./window";
 
 export interface ContractTerm {
     readonly term: "connectTimeout" | "handshakeTimeout" | "connectRetries" | "connectionLifetime";
@@ -15,8 +15,26 @@ export interface ContractTerm {
 }
 
 /** The field documents' advice: one or two retries, on connect failure only. */
-export const CONNECT_RETRIES = 2;
+const CONNECT_RETRIES = 2;
+/** Our own: room above the proxy's connect timeout for the TLS handshake itself. */
 const MARGIN_MS = 2000;
+
+const NEVER_REPEATED = "a request that was sent is never repeated safely";
+
+/** Retries help where something can have changed by the time they run. */
+function retries(window: LossWindow): ContractTerm {
+    const term = "connectRetries", value = `${CONNECT_RETRIES}, on connect or handshake failure only`;
+    switch (window.endsBy) {
+        case WindowEnd.Gslb: {
+            const { ms = 0 } = window;
+            return { term, ms, value: `${value}, with a back-off that outlasts ${formatDuration(ms)} in total`, reason: `a retry inside the loss window can meet the dead address again; ${NEVER_REPEATED}` };
+        }
+        case WindowEnd.Unknown: return { term, value: `${value}, with a back-off that outlasts the GSLB's failover`, reason: `how long that takes is not declared (failover), and a retry before it meets the dead address again; ${NEVER_REPEATED}` };
+        case WindowEnd.Ejection: return { term, value, reason: `outlier detection ejects after its first failures and never rescues the connection that failed; ${NEVER_REPEATED}` };
+        case WindowEnd.HappyEyeballs: return { term, value, reason: `the proxy tries the answer's other addresses by itself, and a retry may find a new answer; ${NEVER_REPEATED}` };
+        case WindowEnd.Application: return { term, value, reason: `the proxy connects to the address that the application resolved, so that a retry helps once it resolves again; ${NEVER_REPEATED}` };
+    }
+}
 
 /** The terms of a declaration, in the order in which a connection meets them. */
 export function applicationContract(declaration: Declaration): readonly ContractTerm[] {
@@ -32,15 +50,7 @@ export function applicationContract(declaration: Declaration): readonly Contract
             term: "handshakeTimeout", value: `at least ${formatDuration(handshake)}`, ms: handshake,
             reason: `the TLS handshake waits for the ${gateway ? "gateway's" : "sidecar's"} connection to the host, up to its connect timeout of ${formatDuration(timeout)}`,
         },
-        window.endsBy === WindowEnd.Gslb && window.ms !== undefined
-            ? {
-                term: "connectRetries", value: `${CONNECT_RETRIES}, on connect or handshake failure only, with a back-off that outlasts ${formatDuration(window.ms)} in total`, ms: window.ms,
-                reason: "a retry inside the loss window meets the dead address again; a request that was sent is never repeated safely",
-            }
-            : {
-                term: "connectRetries", value: `${CONNECT_RETRIES}, on connect or handshake failure only`,
-                reason: "outlier detection ejects after its first failures and never rescues the connection that failed; a request that was sent is never repeated safely",
-            },
+        retries(window),
         longestConnection === undefined
             ? { term: "connectionLifetime", value: "agree on a cap, below the target time of a planned failover", reason: "a kept-alive connection stays on the old address until the application closes it" }
             : { term: "connectionLifetime", value: `at most ${longestConnection}`, ms: milliseconds(longestConnection), reason: "the old address of a planned failover is kept up exactly that long" },

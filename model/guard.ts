@@ -18,6 +18,8 @@ export const DEFAULT_MIN_HEALTH_PERCENT = 1;
 export const GuardVerdict = {
     /** No address of this pool is ever ejected. */
     Inert: "inert",
+    /** The first ejection starts panic routing, in which ejected addresses are used again: minHealthPercent is too high. */
+    UndoneByPanic: "undone by panic routing",
     /** Ejection works for the whole pool and is dead for some smaller answer that still has an alternative. */
     InertAfterWithdrawal: "inert after a withdrawal",
     /** All addresses can be ejected together, and nothing serves then. */
@@ -35,7 +37,7 @@ export interface Guard {
     readonly ejectable: number;
     /** Every verdict that holds, gravest first; `["safe"]` when none does. */
     readonly verdicts: readonly GuardVerdict[];
-    /** The answer sizes from 2 to N at which nothing is ejected. */
+    /** The answer sizes from 2 to N at which nothing is ejected, or an ejection is undone by panic routing. */
     readonly inertSizes: readonly number[];
 }
 
@@ -54,6 +56,18 @@ export function safeBand(addresses: number): { readonly min: number; readonly ma
     return addresses < 2 ? undefined : { min: Math.ceil(100 / addresses), max: 99 };
 }
 
+/** Envoy's overprovisioning factor, which Istio leaves alone: a pool is fully available while 140 % of its healthy share is 100 or more. */
+const OVERPROVISIONING = 140;
+
+/**
+ * Whether a pool of N addresses with some ejected is in panic, where Envoy uses all of them again: its availability is
+ * below 100 and its healthy share below the threshold, which Istio sets to minHealthPercent.
+ */
+export function panics(addresses: number, ejected: number, minHealthPercent: number | undefined): boolean {
+    const healthy = addresses - ejected, availability = Math.min(100, Math.floor((OVERPROVISIONING * healthy) / addresses));
+    return availability < 100 && (100 * healthy) / addresses < (minHealthPercent ?? 0);
+}
+
 /** The smallest percent that still ejects one address at every answer size from 2 to N. */
 export const MIN_PERCENT_AT_EVERY_SIZE = 50;
 
@@ -64,10 +78,14 @@ export const MIN_PERCENT_AT_EVERY_SIZE = 50;
 export function judgeGuard(addresses: number, maxEjectionPercent: number | undefined, minHealthPercent: number | undefined): Guard {
     const percent = effectivePercent(maxEjectionPercent), count = ejectable(addresses, maxEjectionPercent);
     const panicOff = minHealthPercent === undefined || minHealthPercent <= 0;
+    // The smallest answers are the ones that a guard fails at: none is inert from 100 / percent on, none panics from 4 on.
     const inertSizes: number[] = [];
-    for (let size = 2; size <= addresses; size++) if (ejectable(size, maxEjectionPercent) === 0) inertSizes.push(size);
+    for (let size = 2; size <= Math.min(addresses, Math.max(3, Math.ceil(100 / percent))); size++) {
+        if (ejectable(size, maxEjectionPercent) === 0 || panics(size, 1, minHealthPercent)) inertSizes.push(size);
+    }
     const verdicts: GuardVerdict[] = [];
     if (count === 0) verdicts.push(GuardVerdict.Inert);
+    else if (addresses > 1 && panics(addresses, 1, minHealthPercent)) verdicts.push(GuardVerdict.UndoneByPanic);
     else if (inertSizes.length > 0) verdicts.push(GuardVerdict.InertAfterWithdrawal);
     if (panicOff && percent >= 100) verdicts.push(GuardVerdict.CanEmptyThePool);
     else if (panicOff && addresses >= 2 && count > 0) verdicts.push(GuardVerdict.CanLeaveEjectedOnly);

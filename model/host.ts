@@ -45,12 +45,15 @@ export function hostMatches(pattern: string, host: string): boolean {
 
 function refusal(name: string, text: string): string | undefined {
     if (name === "") return "it is empty: name the external host, such as api.partner.example";
+    // Before any pattern: a name of any length may come from anybody's object.
+    if (name.length > MAX_NAME) return `it has ${name.length} characters, and DNS carries ${MAX_NAME}: check the name`;
     const address = addressRefusal(name);
     if (address !== undefined) return address;
     if (name === "*") return "it names every host at once: list the hosts that the applications need";
     if (/^[a-z][a-z0-9+.-]*:\/\//.test(name) || name.includes("/")) return "it is a URL or path: give the host name only";
     if (/:\d+$/.test(name)) return "it carries a port: give the port under ports";
-    if (METADATA_NAMES.includes(name)) return "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there";
+    if (/^\*\.[^.]*$/.test(name)) return "it covers a whole top-level domain: use *.partner.example or exact names";
+    if (METADATA_NAMES.some((metadata) => hostMatches(name, metadata))) return "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there";
     for (const [suffix, reason] of LOCAL_SUFFIXES) {
         if (name === suffix || name.endsWith(`.${suffix}`)) return `${reason}, not an external host: remove the declaration`;
     }
@@ -61,14 +64,13 @@ function addressRefusal(name: string): string | undefined {
     const bare = name.replace(/^\[(.*)\]$/, "$1");
     if (METADATA_ADDRESSES.includes(bare)) return "it is a cloud metadata address, which hands out credentials of the node; no egress may lead there";
     const isV4 = /^\d{1,3}(\.\d{1,3}){3}$/.test(bare);
-    const isV6 = /^[0-9a-f:]*:[0-9a-f:.]*:[0-9a-f:.]*(%\w+)?$/.test(bare);
+    const isV6 = /^[0-9a-f:.]+(%\w+)?$/.test(bare) && bare.split(":").length > 2;
     if (isV4 || isV6) return "it is an IP literal, which has no DNS answer and no SNI to route by: declare the host name behind it";
     if (/^(0x[0-9a-f]+|\d+)(\.(0x[0-9a-f]+|\d+))*$/.test(bare)) return "it is a number that resolvers read as an IP address: declare the host name behind it";
     return undefined;
 }
 
 function syntaxRefusal(name: string, text: string): string | undefined {
-    if (name.length > MAX_NAME) return `it has ${name.length} characters, and DNS carries ${MAX_NAME}: check the name`;
     const labels = (name.startsWith("*.") ? name.slice(2) : name).split(".");
     for (const label of labels) {
         if (label === "") return "it has an empty label (two dots, or a dot at an end): remove the extra dot";

@@ -4,6 +4,8 @@ import type { Declaration } from "./declaration";
 /** A Gateway is referred to as namespace/name, of which Istio's validation takes DNS labels only. */
 const MAX_LABEL = 63;
 const PREFIX = "egress-";
+/** What tells the objects of one host apart; a host that ends in one of these words gets a hash. */
+const SUFFIXES = ["client", "subset", "gateway", "mesh"] as const;
 /** Room for the longest suffix, `-gateway`. */
 const MAX_BASE = MAX_LABEL - "-gateway".length;
 
@@ -13,7 +15,7 @@ const MAX_BASE = MAX_LABEL - "-gateway".length;
  */
 export function objectName(host: string): string {
     const plain = PREFIX + host.replace(/^\*\./, "any.").replaceAll(".", "-");
-    const isFaithful = !host.includes("-") && !host.startsWith("*.") && plain.length <= MAX_BASE;
+    const isFaithful = !SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`)) && !host.includes("-") && !host.startsWith("*.") && plain.length <= MAX_BASE;
     if (isFaithful) return plain;
     const suffix = `-${hash(host)}`;
     return plain.slice(0, MAX_BASE - suffix.length).replace(/-+$/, "") + suffix;
@@ -25,7 +27,7 @@ export const subsetName = (declaration: Declaration): string => objectName(decla
 /** The port's name in ServiceEntry and Gateway: `tls-443`. */
 export const portName = (protocol: string, number: number): string => `${protocol.toLowerCase()}-${number}`;
 
-/** FNV-1a, 52 of 64 bits in base 36: names need distinctness, not secrecy, and the model stays free of I/O and Node's modules. */
+/** FNV-1a of 64 bits, ten digits in base 36: names need distinctness, not secrecy, and the model stays free of I/O and Node's modules. */
 function hash(text: string): string {
     let value = 0xcbf29ce484222325n;
     for (let index = 0; index < text.length; index++) value = BigInt.asUintN(64, (value ^ BigInt(text.charCodeAt(index))) * 0x100000001b3n);

@@ -1,5 +1,8 @@
 // manifestOverrides: which objects of a declaration they can name, and what they must leave alone.
-import { type Problem, Problems, show } from "./problem";
+import { ANNOTATION_PREFIX } from "./annotations";
+import { type Declaration, GatewayConsumers } from "./declaration";
+import { type Path, type Problem, Problems, show } from "./problem";
+import { usesGateway } from "./routes";
 
 /** The objects of a declaration, by kind and part. */
 export const OBJECT_ROLES = [
@@ -13,19 +16,52 @@ export type Overrides = Readonly<Record<string, Readonly<Record<string, unknown>
 /** Identity is the declaration's: an object under another name would be another object, and lose its order and its aliases. */
 const IDENTITY = [["apiVersion"], ["kind"], ["metadata", "name"], ["metadata", "namespace"]] as const;
 
-export function overrideProblems(overrides: Overrides): readonly Problem[] {
-    const problems = new Problems();
-    for (const [key, patch] of Object.entries(overrides)) {
-        if (!OBJECT_ROLES.some((role) => role === key || role.startsWith(`${key}/`))) {
-            problems.add(["manifestOverrides", key], `is not an object of a declaration: use a kind or one of ${OBJECT_ROLES.join(", ")}.`);
-            continue;
-        }
-        for (const path of IDENTITY) {
-            const value = path.reduce<unknown>((at, name) => (typeof at === "object" && at !== null ? (at as Record<string, unknown>)[name] : undefined), patch);
-            if (value !== undefined) problems.add(["manifestOverrides", key, ...path], `is ${show(value)}, but an object's identity is the declaration's and cannot be overridden: remove it.`);
-        }
+/** What every declaration writes there, and policies read. */
+const OWN_LABEL = "app.kubernetes.io/part-of";
+
+/** The objects that a declaration has at all; the mesh leg of an inactive one included, since it comes back. */
+function rolesOf({ route, gateway }: Declaration): readonly ObjectRole[] {
+    if (!usesGateway(route)) return ["ServiceEntry/host", "DestinationRule/host"];
+    return OBJECT_ROLES.filter((role) => role !== "ServiceEntry/client-view" || gateway?.consumers !== GatewayConsumers.All);
+}
+
+export function overrideProblems(declaration: Declaration): readonly Problem[] {
+    const problems = new Problems(), roles = rolesOf(declaration);
+    for (const [key, patch] of Object.entries(declaration.manifestOverrides ?? {})) {
+        const path: Path = ["manifestOverrides", key];
+        if (!OBJECT_ROLES.some((role) => names(key, role))) problems.add(path, `is not an object of a declaration: use a kind or one of ${OBJECT_ROLES.join(", ")}.`);
+        else if (!roles.some((role) => names(key, role))) problems.add(path, `has no effect: route ${declaration.route} has no such object, only ${roles.join(", ")}; remove it.`, [["route"], ["gateway", "consumers"]]);
+        else checkPatch(problems, path, patch);
     }
     return problems.list;
+}
+
+const names = (key: string, role: ObjectRole): boolean => role === key || role.startsWith(`${key}/`);
+
+function checkPatch(problems: Problems, path: Path, patch: Readonly<Record<string, unknown>>): void {
+    for (const part of ["metadata", "spec"] as const) {
+        if (part in patch && !isMap(patch[part])) problems.add([...path, part], `is ${show(patch[part])}, but must be a map, which is merged into the object's ${part}.`);
+    }
+    for (const identity of IDENTITY) {
+        const value = valueAt(patch, identity);
+        if (value !== undefined) problems.add([...path, ...identity], `is ${show(value)}, but an object's identity is the declaration's and cannot be overridden: remove it.`);
+    }
+    for (const field of ["annotations", "labels"] as const) {
+        const map = valueAt(patch, ["metadata", field]);
+        if (map !== undefined && !isMap(map)) problems.add([...path, "metadata", field], `is ${show(map)}, but must be a map, which is merged into the object's ${field}.`);
+        for (const name of Object.keys(isMap(map) ? map : {})) {
+            if (name !== OWN_LABEL && !name.startsWith(ANNOTATION_PREFIX)) continue;
+            problems.add([...path, "metadata", field, name], "carries the declaration's intent to the policies and cannot be overridden: change the declaration itself.");
+        }
+    }
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+    return path.reduce<unknown>((at, name) => (isMap(at) ? at[name] : undefined), value);
 }
 
 /** The patches for one object, the general one (by kind) first. */

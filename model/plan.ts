@@ -53,7 +53,7 @@ export function planOf(declaration: Declaration): EgressPlan {
             `resolution ${decision.resolution}: ${decision.reason}`,
             describeOutlier(outlier, declaration.pool.addressesPerAnswer),
             `loss window: ${window.text}`,
-            `drain wait: ${drain.text}`,
+            ...(declaration.pool.membership === Membership.Fixed ? [`drain wait: ${drain.text}`] : []),
             ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),
             ...overrides.map((key) => `overridden: ${key}`),
             ...consequences.map((text) => `note: ${text}`),
@@ -91,10 +91,12 @@ function consequencesOf(declaration: Declaration, forced: string | undefined, ou
     if (resolutionOf(declaration).resolution === Resolution.Dns && declaration.pool.membership === Membership.Fixed) {
         texts.push("an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault).");
     }
-    if (!usesGateway(declaration.route)) texts.push("route direct: every consumer's sidecar resolves the host by itself, and no gateway governs the traffic.");
+    if (outlier.verdicts?.includes(GuardVerdict.UndoneByPanic) === true) texts.push(`minHealthPercent ${outlier.minHealthPercent} starts panic routing at the first ejection, in which the ejected address is used again.`);
+    if (!usesGateway(declaration.route) && resolutionOf(declaration).resolution !== Resolution.None) texts.push("route direct: every consumer's sidecar resolves the host by itself, and no gateway governs the traffic.");
     const version = parseIstioVersion(declaration.gateway?.istioVersion ?? "");
-    if (version !== undefined && compareIstio(version, MEASURED_ISTIO) > 0) {
-        texts.push(`Istio ${formatIstio(version)} is newer than the measured ${formatIstio(MEASURED_ISTIO)}: the figures are not proven on it.`);
+    if (version !== undefined && compareIstio(version, MEASURED_ISTIO) !== 0) {
+        texts.push(`the figures were measured on Istio ${formatIstio(MEASURED_ISTIO)} and are not proven on ${formatIstio(version)}.`);
     }
+    if (declaration.manifestOverrides !== undefined) texts.push("manifests are overridden: the plan says what the declaration gives, not what the overrides make of it.");
     return texts;
 }

@@ -2,6 +2,7 @@
 // with the nearest supported row.
 import { type IstioVersion, OLDEST_ISTIO, MEASURED_ISTIO, compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { show } from "./problem";
+import { Membership } from "./resolution";
 
 export const Route = {
     /** Application TLS inside the mesh's mTLS up to the gateway, which passes it through: identity and isolation per host. */
@@ -22,19 +23,23 @@ export interface RouteRow {
     readonly route: Route;
     readonly protocol: Protocol;
     readonly hosts: "exact" | "wildcard";
-    readonly gateway: boolean;
+    /** Behind a gateway the gateway's Service must have the same port. */
+    readonly ports: "any";
+    readonly pools: readonly Membership[];
     readonly since: IstioVersion;
+    /** Where it was seen to work. */
     readonly source: string;
 }
 
+const ALL_POOLS = Object.values(Membership);
 const LAB = `measured on Istio ${formatIstio(MEASURED_ISTIO)}`;
 
-/** Every supported combination. Ports may have any number; behind a gateway the gateway's Service must have it too. */
+/** Every supported combination. */
 export const ROUTE_TABLE: readonly RouteRow[] = [
-    { route: Route.MtlsPassthrough, protocol: Protocol.Tls, hosts: "exact", gateway: true, since: OLDEST_ISTIO, source: LAB },
-    { route: Route.Passthrough, protocol: Protocol.Tls, hosts: "exact", gateway: true, since: OLDEST_ISTIO, source: LAB },
-    { route: Route.Direct, protocol: Protocol.Tls, hosts: "exact", gateway: false, since: OLDEST_ISTIO, source: "the field documents' own lab, Istio 1.30.0" },
-    { route: Route.Direct, protocol: Protocol.Tls, hosts: "wildcard", gateway: false, since: OLDEST_ISTIO, source: "Istio's sources: NONE is ORIGINAL_DST on a sidecar" },
+    { route: Route.MtlsPassthrough, protocol: Protocol.Tls, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
+    { route: Route.Passthrough, protocol: Protocol.Tls, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
+    { route: Route.Direct, protocol: Protocol.Tls, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: "the field documents' own lab, Istio 1.30.0" },
+    { route: Route.Direct, protocol: Protocol.Tls, hosts: "wildcard", ports: "any", pools: [Membership.Rotating], since: OLDEST_ISTIO, source: "Istio's sources: NONE is ORIGINAL_DST on a sidecar" },
 ];
 
 /** What is known and not supported yet, with the reason. */
@@ -56,13 +61,14 @@ export interface RouteQuery {
     readonly route: Route;
     readonly protocol: Protocol;
     readonly wildcard: boolean;
+    readonly membership: Membership;
     /** The gateway's Istio version, where the declaration has one. */
     readonly istioVersion?: string;
 }
 
 /** What the table refused: the dimension at fault, the reason, and the way out. */
 export interface RouteRefusal {
-    readonly at: "route" | "protocol" | "host" | "istioVersion";
+    readonly at: "route" | "protocol" | "host" | "pool" | "istioVersion";
     readonly text: string;
 }
 
@@ -70,6 +76,9 @@ export interface RouteRefusal {
 export function refuseRoute(query: RouteQuery): RouteRefusal | undefined {
     const hosts = query.wildcard ? "wildcard" : "exact";
     const row = ROUTE_TABLE.find((entry) => entry.route === query.route && entry.protocol === query.protocol && entry.hosts === hosts);
+    if (row !== undefined && !row.pools.includes(query.membership)) {
+        return { at: "pool", text: `is ${show(query.membership)}, but a wildcard is many hosts, whose addresses the proxy does not resolve: declare it rotating, or each host by its exact name; the nearest supported row is ${describeRow(row)}.` };
+    }
     if (row !== undefined) return refuseVersion(query, row);
     const nearest = `the nearest supported row is ${describeRow(nearestRow(query))}`;
     const routeReason = REFUSED_ROUTES[query.route];
@@ -97,7 +106,7 @@ function nearestRow(query: RouteQuery): RouteRow {
     return ROUTE_TABLE.reduce((best, row) => (score(row) > score(best) ? row : best));
 }
 
-/** `route mtls-passthrough, protocol TLS (any port), exact host, Istio 1.22 or later`. */
+/** `route mtls-passthrough, protocol TLS (any port), exact host, any pool, Istio 1.22 or later`. */
 export function describeRow(row: RouteRow): string {
-    return `route ${row.route}, protocol ${row.protocol} (any port), ${row.hosts} host, Istio ${formatIstio(row.since)} or later`;
+    return `route ${row.route}, protocol ${row.protocol} (any port), ${row.hosts} host, ${row.pools.length === ALL_POOLS.length ? "any" : row.pools.join(" or ")} pool, Istio ${formatIstio(row.since)} or later`;
 }

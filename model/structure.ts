@@ -63,6 +63,11 @@ function article(type: string): string {
     return names[type] ?? `a ${type}`;
 }
 
+/** The description of a property in a schema. */
+export function describeIn(schema: z.ZodType, path: Path): string | undefined {
+    return descriptionOf(schemaAt(schema, path));
+}
+
 function valueAt(raw: unknown, path: Path): unknown {
     return path.reduce<unknown>((value, key) => (typeof value === "object" && value !== null ? (value as Record<string | number, unknown>)[key] : undefined), raw);
 }

@@ -2,8 +2,8 @@
 import type { Declaration } from "./declaration";
 import { formatDuration, milliseconds } from "./duration";
 import { GuardVerdict, judgeGuard } from "./guard";
-import { connectTimeoutMs, decideOutlier, resolutionOf } from "./outlier";
-import { Resolution } from "./resolution";
+import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_OUTLIER, connectTimeoutMs, decideOutlier, resolutionOf } from "./outlier";
+import { Membership, Resolution } from "./resolution";
 
 /** istiod's PILOT_DNS_JITTER_DURATION, 100 ms by default (istio pilot/pkg/features), added to each refresh. */
 export const DNS_JITTER_MS = 100;
@@ -31,7 +31,7 @@ export interface WindowPart {
 export interface LossWindow {
     /** What ends the failures. */
     readonly endsBy: WindowEnd;
-    /** Upper bound in milliseconds; absent when it cannot be known. */
+    /** Upper bound in milliseconds; absent when it cannot be known, or when it ends by a count of failures. */
     readonly ms?: number;
     readonly parts: readonly WindowPart[];
     /** One sentence for people. */
@@ -67,28 +67,35 @@ export function lossWindow(declaration: Declaration): LossWindow {
         return { endsBy: WindowEnd.Application, parts: [], text: "until the application's own resolver answers another address: the proxy has no list for a wildcard" };
     }
     if (resolution === Resolution.DnsRoundRobin && (pool.addressesPerAnswer === undefined || addresses > 1)) {
-        return { endsBy: WindowEnd.HappyEyeballs, ms: 0, parts: [], text: "no connection fails while the answer holds a live address; each new one waits 0.3 s for a dead first address (happy eyeballs, measured: 0 of 300 failed)" };
+        const text = "no connection fails while the answer holds a live address beside a dead one; each new one waits 0.3 s for a dead first address (happy eyeballs; measured with two: 0 of 300 failed)";
+        return { endsBy: WindowEnd.HappyEyeballs, parts: [], text, ...(pool.addressesPerAnswer === undefined ? {} : { ms: 0 }) };
     }
     const outlier = decideOutlier(declaration);
     if (addresses > 1 && outlier.emitted) {
         const { settings } = outlier, guard = judgeGuard(addresses, settings.maxEjectionPercent, settings.minHealthPercent);
-        if (!guard.verdicts.includes(GuardVerdict.Inert)) {
-            const parts = [{ name: "connectTimeout", ms: timeout, reason: `the ${settings.consecutiveLocalOriginFailures} failures that eject the address last this long each when its packets are dropped, less when it refuses` }];
-            return {
-                endsBy: WindowEnd.Ejection, ms: total(parts), parts,
-                text: `until ${settings.consecutiveLocalOriginFailures} connections to the dead address have failed and it is ejected (each fails within ${formatDuration(timeout)}; measured with 8 at a time: 8 of 600 dropped, 4 of 600 refused), and again at each re-admission while DNS still answers it`,
-            };
-        }
+        if (!guard.verdicts.includes(GuardVerdict.Inert)) return ejectionWindow(addresses, settings.consecutiveLocalOriginFailures, timeout);
     }
     if (failover === undefined) {
         return { endsBy: WindowEnd.Unknown, parts: [], text: "unknown: declare failover.detectionTime and failover.dnsTtl" };
     }
     const parts = [{ name: "detectionTime", ms: milliseconds(failover.detectionTime), reason: "the GSLB answers the dead address until it has noticed" }, ...propagation(failover)];
-    return { endsBy: WindowEnd.Gslb, ms: total(parts), parts, text: `${formatDuration(total(parts))} = ${spell(parts)}; there is no other address to go to until then` };
+    const share = addresses > 1 ? `until then about one in ${addresses} new connections goes to the dead address, since nothing ejects it` : "there is no other address to go to until then";
+    return { endsBy: WindowEnd.Gslb, ms: total(parts), parts, text: `${formatDuration(total(parts))} = ${spell(parts)}; ${share}` };
+}
+
+/** How long it lasts depends on the rate of connections: it has a count, and no time. */
+function ejectionWindow(addresses: number, threshold: number, timeout: number): LossWindow {
+    const isMeasured = addresses === 2 && threshold === DEFAULT_OUTLIER.consecutiveLocalOriginFailures && timeout === DEFAULT_CONNECT_TIMEOUT_MS;
+    return {
+        endsBy: WindowEnd.Ejection,
+        parts: [{ name: "connectTimeout", ms: timeout, reason: `each of the ${threshold} failures that eject the address lasts this long when its packets are dropped, less when it refuses` }],
+        text: `until ${threshold} connections in a row to the dead address have failed and it is ejected (each fails within ${formatDuration(timeout)}${isMeasured ? "; measured with 8 at a time: 8 of 600 dropped, 4 of 600 refused" : ""}), and again at each re-admission while DNS still answers it`,
+    };
 }
 
 /** How long the old address must stay up after a planned change of the address records. */
-export function drainWait({ failover }: Declaration): DrainWait {
+export function drainWait({ failover, pool }: Declaration): DrainWait {
+    if (pool.membership === Membership.Rotating) return { parts: [], text: "none to plan: a rotating pool has no old address, and a connection lasts until it is closed" };
     const judge = "judge it by the old address's own connection count, never by DNS";
     if (failover === undefined) return { parts: [], text: `unknown: declare failover.dnsTtl and failover.longestConnection; ${judge}` };
     const before = propagation(failover);

@@ -15,7 +15,7 @@ const cluster = new k8s.Provider("cluster", renderTo === undefined
 
 const catalog = new EgressCatalog("egress", { file: path.join(projectRoot, config.require("catalogue")) }, { providers: [cluster] });
 
-/** Who may reach what, by which way, and who answers for it; with the plan and the objects of each host. */
-export const inventory = catalog.hosts.apply((hosts) => hosts.map(({ name, host, route, owner, purpose }) => ({ name, host, route, owner, purpose })));
+/** Who may reach what, by which way, and who answers for it. */
+export const inventory = catalog.hosts.apply((hosts) => hosts.map(({ name, host, route, consumers, owner, purpose, expires }) => ({ name, host, route, consumers, owner, purpose, expires })));
 /** What was decided for each host, why, and what a failover means for it. */
-export const plans = catalog.hosts.apply((hosts) => Object.fromEntries(hosts.map(({ name, plan }) => [name, plan.summary])));
+export const plans = catalog.hosts.apply((hosts) => Object.fromEntries(hosts.map(({ name, plan }) => [name, plan])));

@@ -39,7 +39,7 @@ export function accept(raw: DeclarationInput): Declaration {
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,14}[a-z0-9])?$/);
 const hostName = fc.tuple(fc.array(label, { minLength: 1, maxLength: 4 }), fc.constantFrom("example", "com", "co.kr", "test")).map(([labels, tld]) => [...labels, tld].join("."));
 const namespace = fc.stringMatching(/^[a-z]([a-z0-9-]{0,12}[a-z0-9])?$/);
-const duration = fc.tuple(fc.integer({ min: 1, max: 600 }), fc.constantFrom("ms", "s", "m")).map(([amount, unit]) => `${amount}${unit}`);
+const duration = fc.oneof(fc.tuple(fc.integer({ min: 1, max: 600 }), fc.constantFrom("ms", "s", "m", "h")).map(([amount, unit]) => `${amount}${unit}`), fc.constantFrom("1m30s", "1.5s", "2000us", "0.25h", "87660000h"));
 const text = fc.string({ minLength: 1, maxLength: 30, unit: "grapheme" }).filter((value) => value.trim() === value && value !== "");
 
 /** Any valid declaration: all routes, pools, ports, consumer modes and overrides. */
@@ -51,18 +51,18 @@ export const declarations: fc.Arbitrary<DeclarationInput> = fc.record({
     failover: fc.option(fc.record({ detectionTime: duration, dnsTtl: duration }, { requiredKeys: ["detectionTime", "dnsTtl"] }), { nil: undefined }),
     forced: fc.option(fc.constantFrom(Resolution.Dns, Resolution.DnsRoundRobin), { nil: undefined }),
     loadBalancer: fc.option(fc.constantFrom(...Object.values(LoadBalancer)), { nil: undefined }),
-    connectTimeout: fc.option(duration, { nil: undefined }), idleTimeout: fc.option(duration, { nil: undefined }),
-    outlier: fc.option(fc.record({ maxEjectionPercent: fc.integer({ min: 50, max: 100 }), minHealthPercent: fc.integer({ min: 0, max: 100 }), interval: duration }), { nil: undefined }),
+    connectTimeout: fc.option(duration, { nil: undefined }), idleTimeout: fc.option(fc.oneof(duration, fc.constant("0s")), { nil: undefined }),
+    outlier: fc.option(fc.record({ maxEjectionPercent: fc.integer({ min: 50, max: 100 }), minHealthPercent: fc.integer({ min: 0, max: 50 }), interval: duration }), { nil: undefined }),
     owner: text, purpose: text, active: fc.boolean(),
 }).filter(({ consumers, gatewayNamespace, route }) => route === Route.Direct || !consumers.includes(gatewayNamespace)).map((draft) => {
     const direct = draft.route === Route.Direct, wildcard = direct && draft.wildcard;
-    const resolution = wildcard ? undefined : draft.forced;
-    const inForce = wildcard ? Resolution.None : resolution ?? (draft.membership === Membership.Fixed ? Resolution.Dns : Resolution.DnsRoundRobin);
+    const resolution = wildcard ? undefined : draft.forced, membership = wildcard ? Membership.Rotating : draft.membership;
+    const inForce = wildcard ? Resolution.None : resolution ?? (membership === Membership.Fixed ? Resolution.Dns : Resolution.DnsRoundRobin);
     return {
         host: wildcard ? `*.${draft.host}` : draft.host, namespace: draft.namespace, route: draft.route,
         ports: draft.ports.map((number) => ({ number })),
-        pool: { membership: draft.membership, addressesPerAnswer: draft.addresses },
-        failover: draft.failover, resolution, loadBalancer: draft.loadBalancer, connectTimeout: draft.connectTimeout, idleTimeout: draft.idleTimeout,
+        pool: { membership, addressesPerAnswer: draft.addresses },
+        failover: wildcard ? undefined : draft.failover, resolution, loadBalancer: inForce === Resolution.Dns ? draft.loadBalancer : undefined, connectTimeout: draft.connectTimeout, idleTimeout: draft.idleTimeout,
         outlier: inForce === Resolution.Dns ? draft.outlier : undefined,
         active: direct ? true : draft.active,
         consumers: draft.forAll ? [{ namespace: "*" }] : draft.consumers.map((name) => ({ namespace: name })),

@@ -10,11 +10,13 @@ export async function testTier(): Promise<Counts> {
         await gate("lint", "eslint/bin/eslint.js", ["."]),
     ];
     const tests = mocha("tests", ["test/unit/**/*.test.ts", "test/policies/**/*.test.ts", "test/embedded/**/*.test.ts"], 10 * 60_000);
-    return sum([...await gates(), await tests]);
+    const done = [...await gates(), await tests];
+    // Last and alone: it compiles, packs and installs the package.
+    return sum([...done, await mocha("consumers", ["test/consumers/*.test.ts"], 10 * 60_000)]);
 }
 
 /** The real Pulumi CLI, provider and API server: `npm run setup` first. */
 export async function engineTier(): Promise<Counts> {
     await build();
-    return mocha("engine", ["test/engine/**/*.test.ts"], 40 * 60_000);
+    return mocha("engine", ["test/engine/**/*.test.ts", "test/consumers/engine/*.test.ts"], 40 * 60_000);
 }

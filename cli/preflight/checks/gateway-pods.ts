@@ -36,11 +36,7 @@ export function checkGatewayPods(gateway: GatewayNeed, service: Service | undefi
 
 /** The Service must send to the pods that get the listeners, and to no others. */
 function checkSelection(gateway: GatewayNeed, service: Service, all: readonly Pod[], own: readonly Pod[]): readonly Result[] {
-    const results = new Results("gateway-selection", Group.Gateways), { reference, service: { namespace, name } } = gateway, object = `Service ${namespace}/${name}`;
-    if (namespace !== reference.namespace) {
-        results.missing(object, `is in ${namespace}, but the gateway's pods are declared in ${reference.namespace}: a Service selects pods of its own namespace only.`, "Correct the gateway's namespace or serviceHost in the catalogue.");
-        return results.list;
-    }
+    const results = new Results("gateway-selection", Group.Gateways), { service: { namespace, name } } = gateway, object = `Service ${namespace}/${name}`;
     if (Object.keys(service.selector).length === 0) {
         results.unknown(object, "has no selector: its endpoints are written by hand, and whether they are the gateway's pods is not looked at.");
         return results.list;
@@ -52,7 +48,7 @@ function checkSelection(gateway: GatewayNeed, service: Service, all: readonly Po
         results.warning(object, `does not select ${count(unserved.length, "pod")} of the gateway (${names(unserved)}): they get no connection.`, `Give them the labels ${words(service.selector)}, or correct the gateway's selector in the catalogue.`);
     }
     if (own.length > 0 && strangers.length > 0) {
-        results.missing(object, `also selects ${count(strangers.length, "pod")} without the labels ${words(reference.selector)} (${names(strangers)}): they get no listener, and their share of the connections fails.`, "Narrow the Service's selector to the gateway's pods, or correct the gateway's selector in the catalogue.");
+        results.missing(object, `also selects ${count(strangers.length, "pod")} without the labels ${words(gateway.reference.selector)} (${names(strangers)}): they get no listener, and their share of the connections fails.`, "Narrow the Service's selector to the gateway's pods, or correct the gateway's selector in the catalogue.");
     }
     if (results.list.length === 0 && own.length > 0) results.ok(object, "selects the gateway's pods and no others.");
     return results.list;

@@ -34,9 +34,9 @@ function checkOne({ name, image, readyReplicas }: Istiod, namespace: string, { d
         results.unknown(object, `tells no version: ${tag === undefined ? "its image has no tag" : `its image's tag is "${tag}"`}.`, "Look yourself: istioctl version");
         return;
     }
-    const refused = declarations.flatMap(({ name: declaration, declaration: { route, ports, host } }) => {
+    const refused = declarations.flatMap(({ name: declaration, declaration: { route, ports, host, pool } }) => {
         const verdict = parseHost(host), wildcard = verdict.ok && verdict.host.wildcard;
-        return ports.some(({ protocol }) => refuseRoute({ route, protocol, wildcard, istioVersion: found.tag })?.at === "istioVersion") ? [declaration] : [];
+        return ports.some(({ protocol }) => refuseRoute({ route, protocol, wildcard, membership: pool.membership, istioVersion: found.tag })?.at === "istioVersion") ? [declaration] : [];
     });
     if (refused.length > 0) {
         results.missing(object, `is Istio ${found.tag}, which does not carry the routes of ${enumerate(refused)}.`, "Upgrade Istio, or take the route that its version carries: docs/limits.md.");

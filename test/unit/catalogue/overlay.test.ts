@@ -92,7 +92,7 @@ describe("catalogue overlays", () => {
 
     it("change a gateway for all its hosts, and add gateways and hosts", () => {
         const catalogue = overlay(`gateways:
-  platform: { serviceHost: egress.istio-dev.svc.cluster.local, selector: { env: dev } }
+  platform: { namespace: istio-dev, serviceHost: egress.istio-dev.svc.cluster.local, selector: { env: dev } }
 hosts:
 ${HOST.replaceAll("partner", "other")}`);
         expect(catalogue.entries.map(({ name }) => name)).to.deep.equal(["partner-api", "store", "other-api"]);

@@ -108,7 +108,7 @@ describe("ExternalEgressHost", () => {
         await settled();
         const warnings = log.stop();
         expect(objects(list).map(({ name }) => name)).to.deep.equal(["partner-api-destination-rule", "partner-api-gateway", "partner-api-gateway-leg", "partner-api-mesh-leg", "partner-api-service-entry"]);
-        expect(warnings.join("\n")).to.contain('ExternalEgressHost "partner-api": ServiceEntry/client-view is left out of this preview, since it depends on consumers[0].namespace, which is not known yet.');
+        expect(warnings.join("\n")).to.contain('ExternalEgressHost "partner-api": ServiceEntry/client-view is left out of this preview, since it depends on consumers[0].namespace, which is not known yet; an object that exists is shown as a deletion.');
     });
 
     it("refuses plain values at once, with every problem, and registers nothing", async () => {
@@ -122,7 +122,7 @@ describe("ExternalEgressHost", () => {
         expect(list).to.deep.equal([]);
     });
 
-    it("refuses the message of the style guide word for word", () => {
+    it("says of a guard without effect what it is, why, and the way out", () => {
         expect(() => new ExternalEgressHost("partner-api", { ...args(input()), outlier: { maxEjectionPercent: 30 } }))
             .to.throw('ExternalEgressHost "partner-api": outlier.maxEjectionPercent is 30, but a pool of 2 addresses ejects one only at 50..99: leave it unset (50) or raise it.');
     });
@@ -139,7 +139,7 @@ describe("ExternalEgressHost", () => {
         const list = await startRuntime(true);
         new ExternalEgressHost("partner-api", { ...args(input()), host: unknown<string>(), connectTimeout: "0s" });
         await settled();
-        expect(await takeRejections()).to.deep.equal(['ExternalEgressHost "partner-api": connectTimeout is "0s", but Istio rejects a duration below 1ms: raise it, or leave it out.']);
+        expect(await takeRejections()).to.deep.equal(['ExternalEgressHost "partner-api": connectTimeout is "0s", but Istio rejects a connect timeout below 1ms: raise it, or leave it out.']);
         expect(objects(list)).to.deep.equal([]);
     });
 
@@ -149,7 +149,7 @@ describe("ExternalEgressHost", () => {
         await settled();
         const [message, ...others] = await takeRejections();
         expect(others).to.deep.equal([]);
-        expect(message).to.contain('ExternalEgressHost "partner-api": host is refused, and depends on a secret value that is not shown');
+        expect(message).to.contain('ExternalEgressHost "partner-api": host is refused, and the reason would show a secret value: make the same value plain for one preview to read it. The external host');
         expect(message).to.not.contain("10.1.2.3");
     });
 
@@ -184,6 +184,7 @@ function expectKnownPartsEqual(actual: unknown, full: unknown, where: string): v
     if (pulumi.isUnknown(actual)) return;
     if (typeof actual !== "object" || actual === null) return void expect(actual, where).to.equal(full);
     expect(full, where).to.be.an(Array.isArray(actual) ? "array" : "object");
+    for (const key of Object.keys(actual)) if (!Object.hasOwn(full as object, key)) expect.fail(`${where}.${key} is nowhere in the full objects`);
     for (const [key, value] of Object.entries(actual)) expectKnownPartsEqual(value, (full as Record<string, unknown>)[key], `${where}.${key}`);
 }
 

@@ -83,7 +83,7 @@ describe("manifests", () => {
     });
 
     it("of a direct wildcard: NONE, and no policy that needs a list", () => {
-        const found = specs({ route: "direct", gateway: undefined, host: "*.partner.example", pool: { membership: "rotating" } });
+        const found = specs({ route: "direct", gateway: undefined, host: "*.partner.example", pool: { membership: "rotating" }, failover: undefined });
         expect(found["ServiceEntry/host"]).to.include({ resolution: "NONE" });
         expect(found["DestinationRule/host"]).to.have.deep.property("trafficPolicy", { connectionPool: { tcp: { connectTimeout: "1s" } } });
     });

@@ -57,7 +57,7 @@ describe("outlier detection", () => {
         const reasons = [
             declaration({ pool: { membership: "rotating" } }), declaration({ resolution: "DNS_ROUND_ROBIN" }),
             declaration({ pool: { membership: "rotating" }, resolution: "DNS" }),
-            declaration({ pool: { membership: "rotating" }, route: "direct", gateway: undefined, host: "*.partner.example" }),
+            declaration({ pool: { membership: "rotating" }, route: "direct", gateway: undefined, host: "*.partner.example", failover: undefined }),
         ].map(decideOutlier);
         expect(reasons).to.deep.equal([
             { emitted: false, reason: "LOGICAL_DNS has one host, so an ejection is inert below 100 % and total at 100 %" },
@@ -71,7 +71,7 @@ describe("outlier detection", () => {
 describe("routes", () => {
     it("accept every row of the table, from its Istio version on", () => {
         for (const { route, protocol, hosts, since } of ROUTE_TABLE) {
-            const query = { route, protocol, wildcard: hosts === "wildcard" };
+            const query = { route, protocol, wildcard: hosts === "wildcard", membership: Membership.Rotating };
             expect(refuseRoute(query)).to.equal(undefined);
             expect(refuseRoute({ ...query, istioVersion: `${since.major}.${since.minor}` })).to.equal(undefined);
             expect(refuseRoute({ ...query, istioVersion: `${since.major}.${since.minor - 1}.9` })).to.have.property("at", "istioVersion");
@@ -81,9 +81,9 @@ describe("routes", () => {
     it("refuse everything else with the nearest row", () => {
         for (const route of Object.values(Route)) for (const protocol of ["TLS", "TCP", "HTTP", "HTTPS"] as const) for (const wildcard of [false, true]) {
             const supported = ROUTE_TABLE.some((row) => row.route === route && row.protocol === protocol && (row.hosts === "wildcard") === wildcard);
-            const refusal = refuseRoute({ route, protocol, wildcard });
+            const refusal = refuseRoute({ route, protocol, wildcard, membership: Membership.Rotating });
             expect(refusal === undefined, `${route} ${protocol} ${wildcard}`).to.equal(supported);
-            if (refusal !== undefined) expect(refusal.text).to.match(/the nearest supported row is route \S+, protocol TLS \(any port\), (exact|wildcard) host, Istio 1\.22 or later\.$/);
+            if (refusal !== undefined) expect(refusal.text).to.match(/the nearest supported row is route \S+, protocol TLS \(any port\), (exact|wildcard) host, (any|rotating) pool, Istio 1\.22 or later\.$/);
         }
     });
 });
@@ -104,19 +104,23 @@ describe("loss window", () => {
     });
 
     it("is the ejection's for several, whatever the GSLB does", () => {
-        expect(lossWindow(declaration({ failover: undefined }))).to.include({ endsBy: "ejection", ms: 1000 });
-        expect(lossWindow(declaration({ connectTimeout: "3s" })).ms).to.equal(3000);
+        const window = lossWindow(declaration({ failover: undefined }));
+        expect(window).to.include({ endsBy: "ejection" }).and.to.not.have.property("ms");
+        expect(window.text).to.equal("until 3 connections in a row to the dead address have failed and it is ejected (each fails within 1s; measured with 8 at a time: 8 of 600 dropped, 4 of 600 refused), and again at each re-admission while DNS still answers it");
+        expect(lossWindow(declaration({ connectTimeout: "3s" })).text).to.match(/each fails within 3s\)/);
     });
 
     it("is nobody's fault under LOGICAL with a live address, unknown where nothing is declared, the application's for a wildcard", () => {
         expect(lossWindow(declaration({ resolution: "DNS_ROUND_ROBIN" }))).to.include({ endsBy: "happy-eyeballs", ms: 0 });
         expect(lossWindow(declaration({ resolution: "DNS_ROUND_ROBIN", pool: { membership: "fixed", addressesPerAnswer: 1 } }))).to.include({ endsBy: "gslb", ms: 20_100 });
         expect(lossWindow(declaration({ failover: undefined, pool: { membership: "fixed", addressesPerAnswer: 1 } }))).to.deep.equal({ endsBy: "unknown", parts: [], text: "unknown: declare failover.detectionTime and failover.dnsTtl" });
-        expect(lossWindow(declaration({ route: "direct", gateway: undefined, host: "*.partner.example", pool: { membership: "rotating" } })).endsBy).to.equal("application");
+        expect(lossWindow(declaration({ route: "direct", gateway: undefined, host: "*.partner.example", pool: { membership: "rotating" }, failover: undefined })).endsBy).to.equal("application");
     });
 
     it("falls back to the GSLB's where STRICT is forced on a pool without outlier detection", () => {
-        expect(lossWindow(declaration({ resolution: "DNS", pool: { membership: "rotating", addressesPerAnswer: 4 } })).endsBy).to.equal("gslb");
+        const window = lossWindow(declaration({ resolution: "DNS", pool: { membership: "rotating", addressesPerAnswer: 4 } }));
+        expect(window.endsBy).to.equal("gslb");
+        expect(window.text).to.contain("about one in 4 new connections goes to the dead address");
     });
 });
 
@@ -143,6 +147,12 @@ describe("application contract", () => {
             { term: "connectionLifetime", value: "at most 15m", ms: 900_000 },
         ]);
         for (const { reason } of terms) expect(reason).to.match(/\S/);
+    });
+
+    it("asks for a back-off where the window is unknown, and gives no reason that is not there", () => {
+        const unknown = applicationContract(declaration({ failover: undefined, pool: { membership: "fixed", addressesPerAnswer: 1 } }))[2];
+        expect(unknown?.value).to.equal("2, on connect or handshake failure only, with a back-off that outlasts the GSLB's failover");
+        expect(applicationContract(declaration({ pool: { membership: "rotating" } }))[2]?.reason).to.not.contain("outlier");
     });
 
     it("asks no back-off where ejection ends the window, and a cap where none is declared", () => {
@@ -175,7 +185,7 @@ describe("conflicts", () => {
     });
 
     it("are none between different hosts, and between a wildcard and an exact name", () => {
-        expect(findConflicts([named("a", {}), named("b", { host: "b.partner.example" }), named("c", { host: "*.partner.example", route: "direct", gateway: undefined })])).to.deep.equal([]);
+        expect(findConflicts([named("a", {}), named("b", { host: "b.partner.example" }), named("c", { host: "*.partner.example", route: "direct", gateway: undefined, pool: { membership: "rotating" }, failover: undefined })])).to.deep.equal([]);
     });
 });
 
@@ -186,7 +196,9 @@ describe("plan", () => {
         expect(notes({ outlier: { maxEjectionPercent: 100, minHealthPercent: 0 } })).to.include("maxEjectionPercent 100 with minHealthPercent 0 can eject every address, and nothing serves then.");
         expect(notes({ outlier: { minHealthPercent: 0 } })).to.include("minHealthPercent 0 refuses an ejected address that becomes the only one, although it may be alive (measured: 200 of 200 failed, 0 with 1).");
         expect(notes({ pool: { membership: "fixed", addressesPerAnswer: 3 }, outlier: { maxEjectionPercent: 34 } })).to.include("maxEjectionPercent 34 ejects nothing once an answer of 3 has shrunk to 2: use 50 or more.");
-        expect(notes({ gateway: { ...GATEWAY, istioVersion: "1.32.1" } })).to.include("Istio 1.32 is newer than the measured 1.31: the figures are not proven on it.");
+        expect(notes({ gateway: { ...GATEWAY, istioVersion: "1.32.1" } })).to.include("the figures were measured on Istio 1.31 and are not proven on 1.32.");
+        expect(notes({ gateway: { ...GATEWAY, istioVersion: "1.22.0" } })).to.include("the figures were measured on Istio 1.31 and are not proven on 1.22.");
+        expect(notes({ manifestOverrides: { Gateway: {} } })).to.include("manifests are overridden: the plan says what the declaration gives, not what the overrides make of it.");
     });
 
     it("lists overrides and what is not active", () => {

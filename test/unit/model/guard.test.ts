@@ -10,6 +10,12 @@ function envoyEjects(hosts: number, max: number): number {
     return ejected;
 }
 
+/** Envoy's rule of panic, with its overprovisioning factor of 140 %. */
+function envoyPanics(hosts: number, ejected: number, threshold: number): boolean {
+    const healthy = hosts - ejected;
+    return Math.floor((140 * healthy) / hosts) < 100 && (healthy / hosts) * 100 < threshold;
+}
+
 const POOLS = Array.from({ length: 100 }, (_, index) => index + 1), PERCENTS = Array.from({ length: 101 }, (_, index) => index);
 
 describe("ejection guard", () => {
@@ -34,18 +40,26 @@ describe("ejection guard", () => {
         }
     });
 
-    it("gives the verdicts that the rule gives, for N = 1..100, max = 0..100, with and without minHealthPercent", () => {
-        for (const hosts of POOLS) for (const max of PERCENTS) for (const health of [0, 1]) {
+    it("gives the verdicts that the rules give, for N = 1..100, max = 0..100 and minHealthPercent on both sides of each bound", () => {
+        for (const hosts of POOLS) for (const max of PERCENTS) for (const health of [0, 1, 50, 51, 66, 67, 100]) {
             const expected: GuardVerdict[] = [];
-            const sizes = POOLS.filter((size) => size >= 2 && size <= hosts), dead = sizes.filter((size) => envoyEjects(size, max) === 0);
+            const sizes = POOLS.filter((size) => size >= 2 && size <= hosts), dead = sizes.filter((size) => envoyEjects(size, max) === 0 || envoyPanics(size, 1, health));
             if (envoyEjects(hosts, max) === 0) expected.push(GuardVerdict.Inert);
+            else if (hosts > 1 && envoyPanics(hosts, 1, health)) expected.push(GuardVerdict.UndoneByPanic);
             else if (dead.length > 0) expected.push(GuardVerdict.InertAfterWithdrawal);
             if (health === 0 && envoyEjects(hosts, max) === hosts) expected.push(GuardVerdict.CanEmptyThePool);
             else if (health === 0 && hosts >= 2 && envoyEjects(hosts, max) > 0) expected.push(GuardVerdict.CanLeaveEjectedOnly);
-            const guard = judgeGuard(hosts, max, health);
-            expect(guard.verdicts, `${hosts} hosts, ${max} %, minHealthPercent ${health}`).to.deep.equal(expected.length === 0 ? [GuardVerdict.Safe] : expected);
-            expect(guard.inertSizes).to.deep.equal(dead);
+            const guard = judgeGuard(hosts, max, health), wanted = expected.length === 0 ? [GuardVerdict.Safe] : expected;
+            if (guard.verdicts.join() !== wanted.join() || guard.inertSizes.join() !== dead.join()) {
+                expect({ verdicts: guard.verdicts, inertSizes: guard.inertSizes }, `${hosts} hosts, ${max} %, minHealthPercent ${health}`).to.deep.equal({ verdicts: wanted, inertSizes: dead });
+            }
         }
+    });
+
+    it("knows that a high minHealthPercent undoes the first ejection", () => {
+        expect(judgeGuard(2, 50, 50).verdicts).to.deep.equal([GuardVerdict.Safe]);
+        expect(judgeGuard(2, 50, 51).verdicts).to.deep.equal([GuardVerdict.UndoneByPanic]);
+        expect(judgeGuard(4, 50, 100)).to.deep.include({ verdicts: [GuardVerdict.InertAfterWithdrawal], inertSizes: [2, 3] });
     });
 
     it("is safe by default for every pool of two or more, and inert by arithmetic for one", () => {

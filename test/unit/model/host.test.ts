@@ -37,6 +37,8 @@ const BAD: readonly (readonly [text: string, reason: string])[] = [
     ["a_b.example", 'its label "a_b" is not letters, digits and inner hyphens (RFC 1123): check the name "a_b.example"'],
     ["-a.example", 'its label "-a" is not letters, digits and inner hyphens (RFC 1123): check the name "-a.example"'],
     [`${"a".repeat(64)}.example`, `its label "${"a".repeat(64)}" has 64 characters, and DNS carries 63: check the name`],
+    ["*.com", "it covers a whole top-level domain: use *.partner.example or exact names"],
+    ["*.google.internal", "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there"],
     ["a.1", 'its last label "1" is all digits, which Istio rejects: check the name'],
     ["partner", "it has a single label, which a pod's DNS search list turns into another name: give the fully qualified name"],
 ];
@@ -49,6 +51,10 @@ describe("host names", () => {
         const label = "a".repeat(60);
         expect(parseHost(`${label}.${label}.${label}.${label}.${"a".repeat(9)}`)).to.deep.equal({ ok: true, host: { name: `${label}.${label}.${label}.${label}.${"a".repeat(9)}`, wildcard: false } });
         expect(parseHost(`${label}.${label}.${label}.${label}.${"a".repeat(10)}`)).to.deep.equal({ ok: false, reason: "it has 254 characters, and DNS carries 253: check the name" });
+    });
+
+    it("answers at once, however long the name", () => {
+        for (const text of [":".repeat(100_000) + "g", "a".repeat(100_000), "a.".repeat(50_000), "0x".repeat(50_000)]) expect(parseHost(text)).to.have.property("ok", false);
     });
 
     it("never throws, and what it accepts is in normal form", () => {

@@ -11,7 +11,7 @@ describe("object names", () => {
     });
 
     it("tell apart hosts that share letters", () => {
-        const hosts = ["a-b.c.example", "a.b-c.example", "a.b.c.example", "a-b-c.example", "*.c.example", "any.c.example"];
+        const hosts = ["a-b.c.example", "a.b-c.example", "a.b.c.example", "a-b-c.example", "*.c.example", "any.c.example", "a.c.example.client", "a.c.example.subset"];
         expect(new Set(hosts.map(objectName)).size).to.equal(hosts.length);
     });
 

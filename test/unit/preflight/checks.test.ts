@@ -137,13 +137,6 @@ describe("checks of the preflight", () => {
         ]);
     });
 
-    it("says that a Service cannot select pods of another namespace", () => {
-        const apart = needs({ "partner-api": { gateway: { ...GATEWAY, namespace: "gateways" } } });
-        expect(linesOf("gateway-selection", {}, apart)).to.deep.equal([
-            `gateway-selection missing: ${SERVICE_NAME} is in istio-egress, but the gateway's pods are declared in gateways: a Service selects pods of its own namespace only. → Correct the gateway's namespace or serviceHost in the catalogue.`,
-        ]);
-    });
-
     it("asks for no gateway and no such kinds where all hosts are direct", () => {
         const direct = needs({ "source-code": DECLARATIONS["source-code"] });
         const results = judge(direct, cluster({}, direct));
