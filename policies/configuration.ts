@@ -27,7 +27,7 @@ export function configSchema(schema: z.ZodType): PolicyConfigSchema {
     return { properties, ...(required === undefined ? {} : { required }) };
 }
 
-export type ConfigurationResult<Settings> =
+type ConfigurationResult<Settings> =
     | { readonly ok: true; readonly settings: Settings }
     | { readonly ok: false; readonly problem: string };
 

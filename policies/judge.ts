@@ -6,7 +6,7 @@ import { type HostPool, Pools } from "./pools";
 import { type Finding, type Level, type Rule, formatFinding } from "./rule";
 import type { Path } from "../model";
 
-export interface Violation {
+interface Violation {
     readonly message: string;
     /** The finding's own level where it has one; otherwise the policy's, as configured. */
     readonly level?: Level;

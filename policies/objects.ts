@@ -1,6 +1,7 @@
 // The Istio objects in any resource that reaches Pulumi's engine: generic and generated classes, patches, lists, children.
 import { type Path } from "../model";
 import { type Plain, type PlainObject, UNKNOWN, type Unknown, isList, isObject, own, plainCopy } from "./plain";
+import { SECRET, secretsOf } from "./secrets";
 
 const GROUP = "networking.istio.io/";
 
@@ -27,6 +28,7 @@ export class IstioObject {
         /** A server-side apply patch: what it leaves out is not known to be absent from the object. */
         readonly isPatch: boolean,
         private readonly resourceName: string,
+        private readonly isSecretInResource: (path: Path) => boolean,
     ) {}
 
     at(path: Path): Plain | undefined {
@@ -67,24 +69,26 @@ export class IstioObject {
         return isList(value) ? value.map((_, index) => index) : [];
     }
 
-    /** A list of texts; UNKNOWN as soon as one of them is. */
-    texts(path: Path): readonly string[] | Unknown {
-        const value = this.at(path);
-        if (value === undefined) return [];
-        return isList(value) && value.every((item) => typeof item === "string") ? value : UNKNOWN;
-    }
-
     /** An annotation that the resource itself carries; one that is no text is none. */
     annotation(name: string): string | undefined | Unknown {
         const value = this.stated(["metadata", "annotations", name]);
         return typeof value === "string" || value === UNKNOWN ? value : undefined;
     }
 
+    isSecret(path: Path): boolean {
+        return this.isSecretInResource([...this.position, ...path]);
+    }
+
+    /** The value of a field as messages show it: `[secret]` where it is one. */
+    show(path: Path, value: string | number): string {
+        return this.isSecret(path) ? SECRET : String(value);
+    }
+
     /** `ServiceEntry egress/partner-api`: how messages name the object. */
     get label(): string {
         const name = this.stated(["metadata", "name"]), namespace = this.stated(["metadata", "namespace"]);
         if (typeof name !== "string") return `${this.kind} of the resource ${this.resourceName}`;
-        return `${this.kind} ${typeof namespace === "string" ? `${namespace}/` : ""}${name}`;
+        return `${this.kind} ${typeof namespace === "string" ? `${this.show(["metadata", "namespace"], namespace)}/` : ""}${this.show(["metadata", "name"], name)}`;
     }
 }
 
@@ -99,8 +103,11 @@ export function istioObjects(resource: Resource): readonly IstioObject[] {
     if (!isObject(body)) return [];
     // `ServiceEntryPatch` is how Pulumi names a server-side apply patch; no kind of Istio ends like that.
     const isPatch = tokenKind.endsWith("Patch");
-    return collect(body, { apiVersion, kind: isPatch ? kind.replace(/Patch$/, "") : kind }, [], isPatch, resource.name);
+    const make: MakeObject = (ofKind, position, part) => new IstioObject(ofKind, position, part, isPatch, resource.name, secretsOf(resource.props));
+    return collect(body, { apiVersion, kind: isPatch ? kind.replace(/Patch$/, "") : kind }, [], make);
 }
+
+type MakeObject = (kind: string, position: Path, body: PlainObject) => IstioObject;
 
 interface TypeMeta {
     readonly apiVersion: string;
@@ -108,7 +115,7 @@ interface TypeMeta {
 }
 
 /** `type` is what the container says; a list's items may repeat it or leave it out. */
-function collect(body: PlainObject, type: TypeMeta, position: Path, isPatch: boolean, resourceName: string): readonly IstioObject[] {
+function collect(body: PlainObject, type: TypeMeta, position: Path, make: MakeObject): readonly IstioObject[] {
     const items = own(body, "items");
     if (type.kind.endsWith("List")) {
         if (!isList(items)) return [];
@@ -119,10 +126,10 @@ function collect(body: PlainObject, type: TypeMeta, position: Path, isPatch: boo
                 apiVersion: typeof apiVersion === "string" ? apiVersion : type.apiVersion,
                 kind: typeof kind === "string" ? kind : type.kind.replace(/List$/, ""),
             };
-            return collect(item, inner, [...position, "items", index], isPatch, resourceName);
+            return collect(item, inner, [...position, "items", index], make);
         });
     }
-    return type.apiVersion.startsWith(GROUP) ? [new IstioObject(type.kind, position, body, isPatch, resourceName)] : [];
+    return type.apiVersion.startsWith(GROUP) ? [make(type.kind, position, body)] : [];
 }
 
 function textOf(props: unknown, key: string): string | undefined {

@@ -3,9 +3,10 @@ import { type Path, type Pool, normaliseHost } from "../model";
 import { isEjectionOff } from "../model/ejection";
 import type { IstioObject } from "./objects";
 import { UNKNOWN, type Unknown, isObject } from "./plain";
+import { SECRET } from "./secrets";
 import type { Pools } from "./pools";
 
-export interface OutlierBlock {
+interface OutlierBlock {
     /** The path of the outlierDetection itself. */
     readonly path: Path;
     readonly maxEjectionPercent: number | undefined | Unknown;
@@ -56,7 +57,10 @@ function isEmpty(rule: IstioObject, path: Path): boolean {
 }
 
 export interface RulePool extends Pool {
+    /** As messages show it. */
     readonly host: string;
+    /** A number that tells how many addresses there are, as messages show it. */
+    readonly count: (number: number) => string;
 }
 
 /** The declared pool behind a DestinationRule's host; undefined where it is unknown or undeclared. */
@@ -64,10 +68,11 @@ export function poolOfRule(rule: IstioObject, pools: Pools): RulePool | undefine
     const host = rule.text(["spec", "host"]);
     if (host === undefined || host === UNKNOWN) return undefined;
     const answer = pools.of(rule, host);
-    return answer.state === "declared" ? { ...answer.pool, host: normaliseHost(host) } : undefined;
+    if (answer.state !== "declared") return undefined;
+    return { ...answer.pool, host: rule.show(["spec", "host"], normaliseHost(host)), count: (number) => (answer.isSecret ? SECRET : String(number)) };
 }
 
 /** `is 30`, or `is unset`: how messages begin. */
-export function describe(percent: number | undefined): string {
-    return `is ${percent ?? "unset"}`;
+export function describe(rule: IstioObject, field: Path, percent: number | undefined): string {
+    return `is ${percent === undefined ? "unset" : rule.show(field, percent)}`;
 }

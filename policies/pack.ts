@@ -6,6 +6,7 @@ import { configSchema } from "./configuration";
 import { judge } from "./judge";
 import type { Level, Rule, Severity } from "./rule";
 import { RULES } from "./rules";
+import { keepSecretMarks } from "./secrets";
 
 export const PACK_NAME = "istio-egress";
 
@@ -24,6 +25,7 @@ interface ViolationObject {
 }
 
 export function policyPackArgs(options: PackOptions = {}): PolicyPackArgs {
+    keepSecretMarks();
     const catalogues = new Catalogues(options.readCatalogue ?? readCatalogue, options.folders ?? [process.cwd(), __dirname]);
     const told = new Set<string>();
     return {

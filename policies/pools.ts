@@ -9,7 +9,8 @@ export interface HostPool extends Pool {
 }
 
 export type PoolAnswer =
-    | { readonly state: "declared"; readonly pool: Pool }
+    /** `isSecret` where it is known from a secret annotation. */
+    | { readonly state: "declared"; readonly pool: Pool; readonly isSecret: boolean }
     /** Nobody has said anything about the pool. */
     | { readonly state: "undeclared" }
     /** Somebody may have: an annotation that is unknown in this preview or left out by a patch, or a source that cannot be read. */
@@ -28,7 +29,7 @@ export class Pools {
         if (own.state !== "undeclared") return own;
         for (const source of this.sources) {
             const pool = find(source, host);
-            if (pool !== undefined) return { state: "declared", pool };
+            if (pool !== undefined) return { state: "declared", pool, isSecret: false };
         }
         return { state: this.complete && !object.isPatch ? "undeclared" : "unknown" };
     }
@@ -44,7 +45,9 @@ function annotated(object: IstioObject, host: string): PoolAnswer {
         [ANNOTATIONS.membership]: membership,
         ...(typeof count === "string" ? { [ANNOTATIONS.addressesPerAnswer]: count } : {}),
     });
-    return pool === undefined ? { state: "undeclared" } : { state: "declared", pool };
+    if (pool === undefined) return { state: "undeclared" };
+    const isSecret = [ANNOTATIONS.membership, ANNOTATIONS.addressesPerAnswer].some((name) => object.isSecret(["metadata", "annotations", name]));
+    return { state: "declared", pool, isSecret };
 }
 
 /** The first that names the host exactly, otherwise the first pattern that covers it. */

@@ -1,21 +1,38 @@
 // What the rules about ServiceEntries share.
-import { ANNOTATIONS, normaliseHost } from "../model";
+import { ANNOTATIONS, type Path, normaliseHost } from "../model";
 import type { IstioObject } from "./objects";
 
+export interface Host {
+    readonly name: string;
+    /** As messages show it. */
+    readonly shown: string;
+}
+
 /** The distinct hosts that are known, in one spelling; where none is, in a preview or a patch, the one that the object is annotated with. */
-export function hostsOf(entry: IstioObject): readonly string[] {
-    const known = entry.indexes(["spec", "hosts"]).flatMap((index) => {
-        const host = entry.text(["spec", "hosts", index]);
-        return typeof host === "string" ? [normaliseHost(host)] : [];
-    });
-    if (known.length > 0) return [...new Set(known)];
+export function hostsOf(entry: IstioObject): readonly Host[] {
+    const known = hostsAt(entry, ["spec", "hosts"], normaliseHost);
+    if (known.length > 0) return known;
     const annotated = entry.annotation(ANNOTATIONS.host);
-    return typeof annotated === "string" ? [normaliseHost(annotated)] : [];
+    if (typeof annotated !== "string") return [];
+    const name = normaliseHost(annotated);
+    return [{ name, shown: entry.show(["metadata", "annotations", ANNOTATIONS.host], name) }];
+}
+
+/** The distinct hosts of a list that are known. */
+export function hostsAt(object: IstioObject, list: Path, nameOf: (host: string) => string): readonly Host[] {
+    const hosts = new Map<string, Host>();
+    for (const index of object.indexes(list)) {
+        const host = object.text([...list, index]);
+        if (typeof host !== "string") continue;
+        const name = nameOf(host);
+        if (!hosts.has(name)) hosts.set(name, { name, shown: object.show([...list, index], name) });
+    }
+    return [...hosts.values()];
 }
 
 /** `a`, `a and b`, `a, b and c`; long lists are cut. */
-export function listed(hosts: readonly string[]): string {
-    const shown = hosts.slice(0, 5);
+export function listed(hosts: readonly Host[]): string {
+    const shown = hosts.slice(0, 5).map((host) => host.shown);
     const rest = hosts.length - shown.length;
     if (rest > 0) return `${shown.join(", ")} and ${rest} more`;
     const last = shown[shown.length - 1] ?? "";

@@ -6,15 +6,16 @@ import { rootPulumiStackTypeName, runInPulumiStack } from "@pulumi/pulumi/runtim
 import { LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import { Failure } from "../failure";
 import { shownPath } from "../paths";
+import { duplicateObjects } from "./duplicates";
+import { placeholders, withEncryptedConfig } from "./encrypted-config";
 import { ErrorCollector } from "./errors";
 import { loadProgram } from "./load";
 import { RecordingMonitor } from "./monitor";
-import { type Project, readProject } from "./project";
+import type { Project } from "./project";
 import { type Engine, currentStore, withStore } from "./sdk";
 import { Quiescence } from "./settle";
 import { withCheapStacks } from "./stacks";
 import type { Diagnostic, ProgramRun } from "./types";
-import { UNKNOWN_SENTINEL } from "./values";
 
 /** A preview asks no servers; a program that is busy for longer than this waits for something that will not come. */
 const PROGRAM_TIMEOUT_MS = 120_000;
@@ -22,23 +23,10 @@ const PROGRAM_TIMEOUT_MS = 120_000;
 /** What the Pulumi CLI calls the organization of a local backend. */
 const ORGANIZATION = "organization";
 
-export interface ProgramOptions {
-    /** The folder of Pulumi.yaml. */
-    readonly projectDir: string;
-    readonly env: string;
-    /** The program, relative to `projectDir`, instead of `main` in Pulumi.yaml. */
-    readonly program?: string;
-    readonly timeoutMs?: number;
-}
-
 /**
- * Runs the program of a project for one environment. Errors of the program are part of the result, never thrown. The program
+ * Runs the program of a project for its environment. Errors of the program are part of the result, never thrown. The program
  * gets the working directory that the Pulumi CLI would give it, so that a process runs one at a time.
  */
-export function runProgram({ projectDir, env, program, timeoutMs }: ProgramOptions): Promise<ProgramRun> {
-    return runProject(readProject(projectDir, env, program), timeoutMs);
-}
-
 export function runProject(project: Project, timeoutMs = PROGRAM_TIMEOUT_MS): Promise<ProgramRun> {
     const monitor = new RecordingMonitor(project.name, project.env);
     const diagnostics: Diagnostic[] = project.secretKeys.map((key) => ({
@@ -50,13 +38,14 @@ export function runProject(project: Project, timeoutMs = PROGRAM_TIMEOUT_MS): Pr
     return withStore(async () => {
         const store = currentStore();
         setMockOptions(monitor, project.name, project.env, true, ORGANIZATION);
-        const unknown = Object.fromEntries(project.secretKeys.map((key) => [key, UNKNOWN_SENTINEL]));
-        setAllConfig({ ...project.config, ...unknown }, [...project.secretKeys]);
+        setAllConfig({ ...project.config, ...placeholders(project.secretKeys) }, [...project.secretKeys]);
         store.settings.options.rootDirectory = project.root;
         store.settings.engine = recordingEngine(diagnostics);
+        const guarded = (work: () => Promise<void>): Promise<void> =>
+            withEncryptedConfig(project.secretKeys, project.pwd, shownPath(project.stackFile, before), () => withCheapStacks(() => errors.during(work)));
         process.chdir(project.pwd);
         try {
-            await withCheapStacks(() => errors.during(async () => {
+            await guarded(async () => {
                 const quiescence = await Quiescence.begin();
                 let over = false;
                 // Not awaited: a promise of the program that nothing ever settles must not hang the preview.
@@ -64,7 +53,7 @@ export function runProject(project: Project, timeoutMs = PROGRAM_TIMEOUT_MS): Pr
                 const active = await quiescence.wait(() => monitor.isBusy(), timeoutMs);
                 if (active.length > 0) throw new Failure(`${shownPath(project.entry, before)} is still busy after ${timeoutMs / 1000} s (${active.join(", ")}): a timer, server or connection keeps it alive; close it when the program is done.`);
                 if (!over || !(await isSettled(store.settings.rpcDone))) errors.addUnlessOthers(new Failure(`${shownPath(project.entry, before)} ended, but some of its resources or outputs never got a value: they wait for a promise that nothing resolves.`));
-            }));
+            });
         } finally {
             // Else the SDK reports promises that are still open when this process ends; what matters of them has been told above.
             store.terminated = true;
@@ -73,7 +62,7 @@ export function runProject(project: Project, timeoutMs = PROGRAM_TIMEOUT_MS): Pr
         }
         const resources = monitor.recorded();
         const outputs = resources.find(({ type }) => type === rootPulumiStackTypeName)?.outputs ?? {};
-        return { resources, outputs, diagnostics, errors: errors.describe(before) };
+        return { resources, outputs, diagnostics, errors: [...errors.describe(before), ...duplicateObjects(resources)] };
     });
 }
 

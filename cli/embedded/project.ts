@@ -14,6 +14,8 @@ export interface Project {
     /** The folder of Pulumi.yaml. */
     readonly root: string;
     readonly env: string;
+    /** The file of the environment's configuration. */
+    readonly stackFile: string;
     /** The working directory of the program, as the Pulumi CLI chooses it. */
     readonly pwd: string;
     /** The file or folder that is loaded. */
@@ -31,8 +33,7 @@ export interface Project {
 
 type Settings = Record<string, unknown>;
 
-/** @param program the program, relative to `projectDir`, instead of `main` */
-export function readProject(projectDir: string, env: string, program?: string): Project {
+export function readProject(projectDir: string, env: string): Project {
     const root = resolve(projectDir);
     const file = ["Pulumi.yaml", "Pulumi.yml"].map((name) => join(root, name)).find((path) => existsSync(path));
     if (file === undefined) throw usageError(`There is no Pulumi.yaml in ${shownPath(root)}: run the command in the project's folder, or name it with --project.`);
@@ -43,14 +44,14 @@ export function readProject(projectDir: string, env: string, program?: string): 
 
     const stackFile = findStackFile(root, settings["stackConfigDir"], env);
     const { values, secretKeys } = readConfig(name, settings["config"], readSettings(stackFile)["config"]);
-    const { pwd, entry, isModule } = findEntry(root, file, program ?? settings["main"]);
+    const { pwd, entry, isModule } = findEntry(root, file, settings["main"]);
     const fileOf = (key: string): string | undefined => {
         const path = values[key];
         if (path === undefined) return undefined;
         if (!existsSync(resolve(root, path))) throw usageError(`${shownPath(stackFile)}: ${key} is "${path}", but ${shownPath(resolve(root, path))} does not exist: the path is relative to the folder of Pulumi.yaml.`);
         return resolve(root, path);
     };
-    return { name, root, env, pwd, entry, isModule, config: values, secretKeys, catalogue: fileOf(KEYS.catalogue), policyConfig: fileOf(KEYS.policyConfig) };
+    return { name, root, env, stackFile, pwd, entry, isModule, config: values, secretKeys, catalogue: fileOf(KEYS.catalogue), policyConfig: fileOf(KEYS.policyConfig) };
 }
 
 /** A YAML or JSON file as a map, or a usage error with file, line and column. */

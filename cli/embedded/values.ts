@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "./types";
 /** How a value that only a deployment can tell is shown. */
 export const UNKNOWN = "<unknown>";
 /** How a secret is shown. */
-export const SECRET = "[secret]";
+const SECRET = "[secret]";
 
 /** The sentinel that stands for an unknown value on the wire. */
 export const UNKNOWN_SENTINEL = unknownValue;
@@ -31,7 +31,7 @@ export function maskedObject(value: JsonObject): JsonObject {
 }
 
 /** A value as the engine sends it to a policy pack: secrets stay wrapped, unknowns stay sentinels, references become ids. */
-export function forPolicies(value: Json): Json {
+function forPolicies(value: Json): Json {
     if (Array.isArray(value)) return value.map(forPolicies);
     if (value === null || typeof value !== "object") return value;
     switch (value[specialSigKey]) {

@@ -11,7 +11,7 @@ import { counted, renderDiagnostics, renderErrors, renderFindings } from "./repo
 import { renderTree } from "./tree";
 
 /** Everything that a preview found out. */
-export interface Preview {
+interface Preview {
     readonly project: Project;
     readonly run: ProgramRun;
     readonly analysis?: Analysis;

@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { DEFAULT_MAX_EJECTION_PERCENT, GuardVerdict, Membership, judgeGuard, safeBand } from "../../model";
 import { poolConfiguration } from "../configuration";
-import { outlierBlocks, poolOfRule } from "../outlier";
+import { type RulePool, outlierBlocks, poolOfRule } from "../outlier";
 import { UNKNOWN } from "../plain";
 import type { Finding, Rule } from "../rule";
+import { SECRET } from "../secrets";
 
 const configuration = poolConfiguration.extend({
     afterWithdrawal: z.enum(["advisory", "like-never"]).default("advisory")
@@ -30,23 +31,29 @@ export const ejectionNever: Rule<z.output<typeof configuration>> = {
             // Unset and 0 are Envoy's 10 %: E105.
             if (percent === UNKNOWN || percent === undefined || percent <= 0) return [];
             const guard = judgeGuard(addresses, percent, undefined), field = [...path, "maxEjectionPercent"];
+            const isSecret = object.isSecret(field), shown = isSecret ? SECRET : String(percent);
             const fix = { path: field, value: DEFAULT_MAX_EJECTION_PERCENT };
-            if (guard.verdicts.includes(GuardVerdict.Inert)) return [{ path: field, text: neverText(percent, addresses, pool.host), fix }];
+            if (guard.verdicts.includes(GuardVerdict.Inert)) return [{ path: field, text: neverText(shown, addresses, pool), fix }];
             // A subset by labels has fewer addresses than the pool: what never works for the pool never works for it, no more is known.
             if (!wholePool || !guard.verdicts.includes(GuardVerdict.InertAfterWithdrawal)) return [];
             const level = settings.afterWithdrawal === "advisory" ? "advisory" : undefined;
-            return [{ path: field, text: withdrawalText(percent, addresses, guard.ejectable, guard.inertSizes, pool.host), level, fix }];
+            return [{ path: field, text: withdrawalText(shown, pool.count(addresses), isSecret ? SECRET : pool.count(guard.ejectable), isSecret ? SECRET : sizes(guard.inertSizes, pool), pool.host), level, fix }];
         });
     },
 };
 
-function neverText(percent: number, addresses: number, host: string): string {
-    return `is ${percent}, but the pool behind ${host} has ${addresses} addresses, and Envoy ejects one only while 100 * (ejected + 1) / addresses <= maxEjectionPercent: `
-        + `a dead address is never ejected and keeps its share of the new connections. Set ${DEFAULT_MAX_EJECTION_PERCENT}, which works at every answer size from 2 up; ${addresses} addresses need ${safeBand(addresses)?.min}..99.`;
+function neverText(percent: string, addresses: number, { host, count }: RulePool): string {
+    return `is ${percent}, but the pool behind ${host} has ${count(addresses)} addresses, and Envoy ejects one only while 100 * (ejected + 1) / addresses <= maxEjectionPercent: `
+        + `a dead address is never ejected and keeps its share of the new connections. Set ${DEFAULT_MAX_EJECTION_PERCENT}, which works at every answer size from 2 up; ${count(addresses)} addresses need ${count(safeBand(addresses)?.min ?? 0)}..99.`;
 }
 
-function withdrawalText(percent: number, addresses: number, ejectable: number, inertSizes: readonly number[], host: string): string {
-    const first = inertSizes[0], last = inertSizes[inertSizes.length - 1];
-    return `is ${percent}, which ejects ${ejectable} of the ${addresses} addresses behind ${host}, but none once the DNS answer has shrunk to ${first === last ? first : `${first}..${last}`} addresses: `
+function withdrawalText(percent: string, addresses: string, ejectable: string, inertSizes: string, host: string): string {
+    return `is ${percent}, which ejects ${ejectable} of the ${addresses} addresses behind ${host}, but none once the DNS answer has shrunk to ${inertSizes} addresses: `
         + `after a withdrawal by the GSLB a dead address is never ejected. Set ${DEFAULT_MAX_EJECTION_PERCENT}, which works at every answer size from 2 up.`;
+}
+
+/** `3`, `2..4`. */
+function sizes(numbers: readonly number[], { count }: RulePool): string {
+    const [first = 0] = numbers, last = numbers[numbers.length - 1] ?? first;
+    return first === last ? count(first) : `${count(first)}..${count(last)}`;
 }

@@ -24,7 +24,7 @@ export const ejectionEmptiesPool: Rule = {
             if (!judgeGuard(ANY_SIZE, percent, minHealthPercent).verdicts.includes(GuardVerdict.CanEmptyThePool)) return [];
             return [{
                 path: [...path, "maxEjectionPercent"],
-                text: `is ${percent}, and minHealthPercent ${describe(minHealthPercent)}: all addresses can be ejected together, and with panic routing off (Istio sets Envoy's threshold to minHealthPercent) every new connection then fails at once, without a try. `
+                text: `${describe(object, [...path, "maxEjectionPercent"], percent)}, and minHealthPercent ${describe(object, [...path, "minHealthPercent"], minHealthPercent)}: all addresses can be ejected together, and with panic routing off (Istio sets Envoy's threshold to minHealthPercent) every new connection then fails at once, without a try. `
                     + `Set minHealthPercent to ${DEFAULT_MIN_HEALTH_PERCENT}, so that ejected addresses are tried when nothing healthy is left, or maxEjectionPercent to ${DEFAULT_MAX_EJECTION_PERCENT}.`,
                 fix: { path: [...path, "minHealthPercent"], value: DEFAULT_MIN_HEALTH_PERCENT },
             }];

@@ -24,7 +24,7 @@ export const ejectionGuardMissing: Rule<PoolConfiguration> = {
             const field = [...path, "maxEjectionPercent"], fix = { path: field, value: DEFAULT_MAX_EJECTION_PERCENT };
             const pool = wholePool ? poolOfRule(object, pools) : undefined;
             const { clause, level } = consequence(pool);
-            const reason = percent === undefined ? "is unset, so" : `is ${percent}, which Istio treats as unset, so`;
+            const reason = percent === undefined ? "is unset, so" : `is ${object.show(field, percent)}, which Istio treats as unset, so`;
             return [{
                 path: field,
                 text: `${reason} Envoy's default of ${ENVOY_DEFAULT_MAX_EJECTION_PERCENT} % is in force: ${clause}. Set ${DEFAULT_MAX_EJECTION_PERCENT}, which ejects an address at every answer size from 2 up.`,
@@ -41,10 +41,10 @@ function consequence(pool: RulePool | undefined): { clause: string; level?: "adv
     if (pool === undefined || addresses === undefined) return { clause: never };
     const guard = judgeGuard(addresses, undefined, undefined);
     if (guard.verdicts.includes(GuardVerdict.Inert)) {
-        return { clause: `${never}; the pool behind ${pool.host} has ${addresses}` };
+        return { clause: `${never}; the pool behind ${pool.host} has ${pool.count(addresses)}` };
     }
     return {
-        clause: `it ejects ${guard.ejectable} of the ${addresses} addresses behind ${pool.host}, and none once the DNS answer has fewer than ${SMALLEST_POOL}`,
+        clause: `it ejects ${pool.count(guard.ejectable)} of the ${pool.count(addresses)} addresses behind ${pool.host}, and none once the DNS answer has fewer than ${SMALLEST_POOL}`,
         level: "advisory",
     };
 }

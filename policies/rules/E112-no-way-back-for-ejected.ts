@@ -28,7 +28,7 @@ export const noWayBackForEjected: Rule<PoolConfiguration> = {
             const field = [...path, "minHealthPercent"];
             return [{
                 path: field,
-                text: `${describe(minHealthPercent)}, which switches panic routing off, and the pool behind ${pool.host} is fixed: an address that was ejected and then becomes the only one in the answer is refused although it may be alive `
+                text: `${describe(object, field, minHealthPercent)}, which switches panic routing off, and the pool behind ${pool.host} is fixed: an address that was ejected and then becomes the only one in the answer is refused although it may be alive `
                     + `(measured on the lab, istiod 1.31, Envoy 1.39.3: 200 of 200 new connections failed, with 1 none). Set ${DEFAULT_MIN_HEALTH_PERCENT}: panic routing only when nothing healthy is left.`,
                 fix: { path: field, value: DEFAULT_MIN_HEALTH_PERCENT },
             }];

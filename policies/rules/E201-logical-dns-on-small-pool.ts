@@ -19,18 +19,19 @@ export const logicalDnsOnSmallPool: Rule<PoolConfiguration> = {
         const resolution = object.text(["spec", "resolution"]), strategy = object.annotation(CONNECT_STRATEGY_ANNOTATION);
         if (resolution === UNKNOWN || resolution === undefined) return [];
         if (!isLogicalDns(resolution, strategy === UNKNOWN ? {} : { [CONNECT_STRATEGY_ANNOTATION]: strategy })) return [];
-        const fixed = hostsOf(object).filter((host) => {
-            const answer = pools.of(object, host);
+        const fixed = hostsOf(object).filter(({ name }) => {
+            const answer = pools.of(object, name);
             return answer.state === "declared" && answer.pool.membership === Membership.Fixed;
         });
         if (fixed.length === 0) return [];
         const reason = `but the pool behind ${listed(fixed)} is ${Membership.Fixed}: ${LOGICAL_ON_FIXED_POOL}.`;
+        const annotation = ["metadata", "annotations", CONNECT_STRATEGY_ANNOTATION];
         const otherwise = "or declare the pool rotating if a missing address only was not drawn.";
         return resolution === Resolution.DnsRoundRobin
-            ? [{ path: ["spec", "resolution"], text: `is ${resolution}, ${reason} Set resolution: ${Resolution.Dns}, ${otherwise}` }]
+            ? [{ path: ["spec", "resolution"], text: `is ${object.show(["spec", "resolution"], resolution)}, ${reason} Set resolution: ${Resolution.Dns}, ${otherwise}` }]
             : [{
-                path: ["metadata", "annotations", CONNECT_STRATEGY_ANNOTATION],
-                text: `is ${RACE_FIRST_TCP_CONNECT}, which turns resolution ${Resolution.Dns} into LOGICAL_DNS (Istio 1.30+), ${reason} Remove the annotation, ${otherwise}`,
+                path: annotation,
+                text: `is ${object.show(annotation, RACE_FIRST_TCP_CONNECT)}, which turns resolution ${Resolution.Dns} into LOGICAL_DNS (Istio 1.30+), ${reason} Remove the annotation, ${otherwise}`,
             }];
     },
 };

@@ -22,14 +22,15 @@ export const poolUndeclared: Rule<PoolConfiguration> = {
         // MESH_EXTERNAL is the value of an absent location.
         if (location !== undefined && location !== "MESH_EXTERNAL") return [];
         if (mayHaveAddressesOnly(object)) return [];
-        const undeclared = hostsOf(object).filter((host) => parseHost(host).ok && pools.of(object, host).state === "undeclared");
+        const undeclared = hostsOf(object).filter(({ name }) => parseHost(name).ok && pools.of(object, name).state === "undeclared");
         if (undeclared.length === 0) return [];
+        const field = ["metadata", "annotations", ANNOTATIONS.membership];
         const membership = object.annotation(ANNOTATIONS.membership);
-        const state = typeof membership === "string" ? `is ${JSON.stringify(membership)}, which is neither ${Membership.Fixed} nor ${Membership.Rotating}` : "is missing";
+        const state = typeof membership === "string" ? `is ${object.show(field, JSON.stringify(membership))}, which is neither ${Membership.Fixed} nor ${Membership.Rotating}` : "is missing";
         return [{
-            path: ["metadata", "annotations", ANNOTATIONS.membership],
+            path: field,
             text: `${state}, and nothing else declares the pool behind ${listed(undeclared)}: whether an address that is missing from the DNS answer means something decides between resolution DNS and DNS_ROUND_ROBIN, `
-                + `so that ${resolution} cannot be judged. Declare the host in the catalogue, annotate it ${Membership.Fixed} or ${Membership.Rotating}, or list it under pools in the policy's configuration.`,
+                + `so that ${object.show(["spec", "resolution"], resolution)} cannot be judged. Declare the host in the catalogue, annotate it ${Membership.Fixed} or ${Membership.Rotating}, or list it under pools in the policy's configuration.`,
         }];
     },
 };

@@ -4,7 +4,7 @@ import { noConfiguration } from "../configuration";
 import type { IstioObject } from "../objects";
 import { UNKNOWN } from "../plain";
 import type { Finding, Rule } from "../rule";
-import { listed } from "../service-entry";
+import { hostsAt, listed } from "../service-entry";
 
 export const sharedMutualServer: Rule = {
     code: "E410",
@@ -25,10 +25,10 @@ function judgeServer(object: IstioObject, server: Path): readonly Finding[] {
     const protocol = object.text([...server, "port", "protocol"]), mode = object.text([...server, "tls", "mode"]);
     // Under HTTPS the gateway reads the requests and routes each by its own host.
     if (mode !== "ISTIO_MUTUAL" || protocol === UNKNOWN || protocol?.toUpperCase() !== "TLS") return [];
-    const field = [...server, "hosts"], hosts = hostsAt(object, field);
-    const wildcard = hosts.find((host) => host.startsWith("*"));
+    const field = [...server, "hosts"], hosts = hostsAt(object, field, withoutNamespace);
+    const wildcard = hosts.find(({ name }) => name.startsWith("*"));
     if (wildcard === undefined && hosts.length < 2) return [];
-    const what = wildcard === undefined ? `lists ${listed(hosts)}` : `holds ${wildcard}, which covers many hosts,`;
+    const what = wildcard === undefined ? `lists ${listed(hosts)}` : `holds ${wildcard.shown}, which covers many hosts,`;
     return [{
         path: field,
         text: `${what} under ISTIO_MUTUAL: the mutual TLS ends at the gateway, where nothing tells the hosts apart any more, and all of them go to the server behind the first route `
@@ -36,11 +36,7 @@ function judgeServer(object: IstioObject, server: Path): readonly Finding[] {
     }];
 }
 
-/** The distinct hosts that are known, without their namespaces (`egress/api.partner.example`, `./api.partner.example`). */
-function hostsAt(object: IstioObject, path: Path): readonly string[] {
-    const hosts = object.indexes(path).flatMap((index) => {
-        const host = object.text([...path, index]);
-        return typeof host === "string" ? [normaliseHost(host.slice(host.indexOf("/") + 1))] : [];
-    });
-    return [...new Set(hosts)];
+/** `egress/api.partner.example`, `./api.partner.example` → `api.partner.example`. */
+function withoutNamespace(host: string): string {
+    return normaliseHost(host.slice(host.indexOf("/") + 1));
 }

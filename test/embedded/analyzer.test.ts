@@ -2,10 +2,9 @@
 import { expect } from "chai";
 import { type Analysis, type AnalysisOptions, analyze } from "../../cli/embedded/analyzer";
 import { startPack } from "../../cli/embedded/pack";
-import { runProgram } from "../../cli/embedded/program";
 import { remediated } from "../../cli/embedded/remediation";
 import type { Resource } from "../../cli/embedded/types";
-import { fixture } from "./support";
+import { fixture, runIn } from "./support";
 
 const pack = (name: string): string => fixture("packs", name);
 const options: AnalysisOptions = { project: "tree", stack: "dev", catalogue: "/catalogues/dev.yaml" };
@@ -22,8 +21,8 @@ async function failure(work: Promise<unknown>): Promise<string> {
 describe("policy pack", () => {
     let resources: readonly Resource[];
     before(async () => {
-        const tree = await runProgram({ projectDir: fixture("tree"), env: "dev" });
-        const secrets = await runProgram({ projectDir: fixture("secrets"), env: "dev" });
+        const tree = await runIn(fixture("tree"));
+        const secrets = await runIn(fixture("secrets"));
         resources = [...tree.resources, ...secrets.resources];
     });
 
@@ -49,7 +48,7 @@ describe("policy pack", () => {
 
         it("judges the whole stack at the end, with parents and dependencies", () => {
             expect(analysis.findings.filter(({ policy }) => policy === "whole-stack")).to.deep.equal([
-                { level: "advisory", policy: "whole-stack", message: "12 resources, 5 in components, 3 with dependencies" },
+                { level: "advisory", policy: "whole-stack", message: "13 resources, 5 in components, 3 with dependencies" },
             ]);
             expect(analysis.pack).to.deep.equal({ name: "tiny", version: "1.2.3", policies: 4 });
             expect(analysis.remediations).to.deep.equal([]);

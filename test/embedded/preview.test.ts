@@ -84,7 +84,7 @@ describe("istio-egress preview", () => {
             "    can't run policy 'reads-data' from policy pack 'tiny@v1.2.3' during preview: string value at .data.unknown can't be known during preview",
             "    ConfigMap egress/mixed",
             "  whole-stack",
-            "    4 resources, 0 in components, 1 with dependencies",
+            "    5 resources, 0 in components, 1 with dependencies",
         ].join("\n"));
         expect(readFileSync(join(out, "dev/egress/ConfigMap-mixed.yaml"), "utf8")).to.equal([
             "# Not complete: <unknown> and [secret] stand for values that only a deployment has.",
@@ -103,6 +103,21 @@ describe("istio-egress preview", () => {
             "",
         ].join("\n"));
         expect(stdout).to.match(/^dev: 2 errors\. Nothing was written \(\d+\.\d s\)\.\n$/);
+        expect(code).to.equal(1);
+        expect(existsSync(join(out, "dev"))).to.equal(false);
+    });
+
+    it("refuses a Kubernetes object that two resources make, exit code 1, nothing written", async () => {
+        const { code, stdout, stderr } = await preview("twice", "--no-policy");
+        expect(stderr).to.equal([
+            "error: 3 Kubernetes objects are registered by more than one resource; the cluster would hold the one that is written last, and removing either removes the object. "
+                + "Keep one of them, or give the other another host, name or namespace:",
+            '    DestinationRule egress/egress-api-partner-example: "first-destination-rule" of ExternalEgressHost "first" and "second-destination-rule" of ExternalEgressHost "second"',
+            '    ServiceEntry egress/egress-api-partner-example: "first-service-entry" of ExternalEgressHost "first" and "second-service-entry" of ExternalEgressHost "second"',
+            '    Gateway egress/edge: "new" and "old"',
+            "",
+        ].join("\n"));
+        expect(stdout).to.match(/^dev: 1 error\. Nothing was written/);
         expect(code).to.equal(1);
         expect(existsSync(join(out, "dev"))).to.equal(false);
     });

@@ -1,14 +1,13 @@
 // Programs under the embedded engine: what is registered, what is unknown or secret, what an error looks like.
 import { expect } from "chai";
-import { runProgram } from "../../cli/embedded/program";
 import type { ProgramRun } from "../../cli/embedded/types";
-import { fixture, named, runPrograms } from "./support";
+import { fixture, named, runIn, runPrograms } from "./support";
 
 const HOST = "urn:pulumi:dev::tree::fixture:index:Host";
 
 describe("embedded engine: a component with late children", () => {
     let run: ProgramRun;
-    before(async () => { run = await runProgram({ projectDir: fixture("tree"), env: "dev" }); });
+    before(async () => { run = await runIn(fixture("tree")); });
 
     it("registers every resource once, under the real engine's URN", () => {
         expect(run.errors).to.deep.equal([]);
@@ -59,7 +58,7 @@ describe("embedded engine: a component with late children", () => {
     });
 
     it("runs the same program for another environment in the same process", async () => {
-        const prod = await runProgram({ projectDir: fixture("tree"), env: "prod" });
+        const prod = await runIn(fixture("tree"), "prod");
         expect(named(prod, "note").inputs["data"]).to.deep.equal({ region: "west", replicas: "2", transformed: "yes" });
         expect(named(prod, "note").urn).to.equal("urn:pulumi:prod::tree::kubernetes:core/v1:ConfigMap::note");
     });
@@ -67,11 +66,12 @@ describe("embedded engine: a component with late children", () => {
 
 describe("embedded engine: values that a preview does not have or must not show", () => {
     let run: ProgramRun;
-    before(async () => { run = await runProgram({ projectDir: fixture("secrets"), env: "dev" }); });
+    before(async () => { run = await runIn(fixture("secrets")); });
 
     it("marks unknowns and masks secrets, also inside text and in stack outputs", () => {
         expect(named(run, "mixed").inputs["data"]).to.deep.equal({ plain: "visible", secret: "[secret]", unknown: "<unknown>", composed: "<unknown>" });
-        expect(named(run, "token").inputs["stringData"]).to.equal("[secret]");
+        expect(named(run, "token").inputs["stringData"]).to.equal("<unknown>");
+        expect(named(run, "key").inputs["stringData"]).to.equal("[secret]");
         expect(run.outputs).to.deep.equal({ hidden: "[secret]", id: "<unknown>" });
     });
 
@@ -88,9 +88,30 @@ describe("embedded engine: values that a preview does not have or must not show"
     });
 });
 
+describe("embedded engine: encrypted configuration", () => {
+    it("is an unknown secret for a component, of whatever type it is asked for; the rest is shown", async () => {
+        const run = await runIn(fixture("encrypted"));
+        expect(run.errors).to.deep.equal([]);
+        expect(named(run, "partner-api-service-entry").inputs["spec"]).to.deep.equal({
+            exportTo: ["payments"], hosts: ["<unknown>"], location: "MESH_EXTERNAL", ports: [{ name: "tls-443", number: 443, protocol: "TLS" }], resolution: "DNS",
+        });
+        expect(named(run, "partner-api").inputs["pool"]).to.deep.equal({ membership: "fixed", addressesPerAnswer: "<unknown>" });
+        expect(run.outputs).to.deep.equal({ host: "<unknown>", consumers: "<unknown>", absent: "absent" });
+    });
+
+    it("is an error where the program wants it in plain, with the key and the ways out", async () => {
+        const { "encrypted-plain": run } = await runPrograms("encrypted-plain");
+        expect(run?.errors).to.deep.equal([{
+            message: "Configuration encrypted-plain:catalogue is encrypted, and this preview has no key for it: read it with requireSecret, which gives an unknown value here, "
+                + "set a plain value for previews in test/fixtures/programs/encrypted-plain/Pulumi.dev.yaml, or use `pulumi preview`, which decrypts it.",
+            frames: [],
+        }]);
+    });
+});
+
 describe("embedded engine: an exported async function", () => {
     it("makes its result the stack outputs", async () => {
-        const run = await runProgram({ projectDir: fixture("exports"), env: "dev" });
+        const run = await runIn(fixture("exports"));
         expect(run.outputs).to.deep.equal({ name: "fine", nested: { count: 0, list: ["a", "default"] } });
     });
 });

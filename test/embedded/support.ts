@@ -1,10 +1,15 @@
 // What the tests of the embedded engine share: the fixtures, the command as a child process, programs in a process of their own.
 import { execFile } from "node:child_process";
 import { join, resolve } from "node:path";
+import { runProject } from "../../cli/embedded/program";
+import { readProject } from "../../cli/embedded/project";
 import type { ProgramRun, Resource } from "../../cli/embedded/types";
 
 export const root = resolve(__dirname, "..", "..");
 export const fixture = (...names: string[]): string => join(root, "test", "fixtures", "programs", ...names);
+
+/** Runs the program of a project's folder in this process. */
+export const runIn = (folder: string, env = "dev", timeoutMs?: number): Promise<ProgramRun> => runProject(readProject(folder, env), timeoutMs);
 
 export interface Outcome {
     readonly code: number;

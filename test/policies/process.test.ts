@@ -73,6 +73,32 @@ describe("the pack's process", function () {
         expect(await policies({ ...annotated, spec: secret(entry.spec) } as unknown as Manifest)).to.deep.equal(["logical-dns-on-small-pool"]);
     });
 
+    it("prints no secret value, whatever a finding rests on", async () => {
+        for (const { file, manifests, configuration, findings } of fixtures("invalid")) {
+            await analyzer.configure(forPools(configuration));
+            const hidden = manifests.map((manifest) => ({ ...manifest, metadata: secret(manifest.metadata ?? {}), spec: secret(manifest.spec ?? {}) }) as unknown as Manifest);
+            const found = (await Promise.all(hidden.map((manifest) => judge(manifest)))).flat();
+            expect(found.map(({ policy, level }) => [policy, level]), file).to.deep.equal(findings.map(({ policy, level }) => [policy, level]));
+            for (const { message } of found) {
+                expect(message, file).to.include("[secret]").and.not.match(/[\w-]\.example| egress\/|(is|behind) \d/);
+                for (const { metadata } of manifests) expect(message, file).to.not.include(` ${String(metadata?.["name"])}: `);
+            }
+        }
+    });
+
+    it("prints what is not secret of an object that holds secrets", async () => {
+        const messages = async (manifest: Manifest, type?: string): Promise<string[]> => (await judge(manifest, type)).map(({ message }) => message.slice(0, 140));
+        const annotations = { "istio-egress/membership": "fixed", "istio-egress/addresses-per-answer": secret("3") };
+        const spec = { host: secret("very-secret.partner.example"), trafficPolicy: { outlierDetection: { maxEjectionPercent: 20, minHealthPercent: 1 } } };
+        const manifest = rule({}, { metadata: { name: "partner", namespace: secret("egress"), annotations }, spec });
+        const start = "E101 DestinationRule [secret]/partner: spec.trafficPolicy.outlierDetection.maxEjectionPercent is 20, but the pool behind [secret] has [secret] addresses, ";
+        expect(await messages(manifest)).to.deep.equal([start.slice(0, 140)]);
+        expect(await messages({ apiVersion: "v1", kind: "List", items: [rule({ maxEjectionPercent: 60 }), manifest] }, "kubernetes:core/v1:List")).to.deep.equal([start.slice(0, 140)]);
+        const hosts = ["a.partner.example", secret("very-secret.partner.example")];
+        const gateway = { ...entry, kind: "Gateway", spec: { servers: [{ port: { number: 443, protocol: "TLS" }, tls: { mode: "ISTIO_MUTUAL" }, hosts }] } };
+        expect(await messages(gateway)).to.have.lengthOf(1).and.have.property("0").that.includes("hosts lists a.partner.example and [secret] under ISTIO_MUTUAL");
+    });
+
     it("judges patches by what they say, and each item of a list", async () => {
         const patch = "kubernetes:networking.istio.io/v1:DestinationRulePatch";
         expect(await policies(rule({ interval: "5s" }), patch)).to.deep.equal([]);

@@ -4,14 +4,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { stringify } from "yaml";
 import { readProject, readSettings } from "../../cli/embedded/project";
-import type { Project } from "../../cli/embedded/project";
-import { configSchema } from "../../policies/configuration";
-import { RULES } from "../../policies/rules";
 import type { Pulumi } from "../pulumi";
 import { repository } from "./places";
 
 export interface StackFolders {
-    /** For what is written here: the stack's configuration, the pack's. */
+    /** For what is written here: the stack's configuration. */
     readonly work: string;
     /** For the YAML; without it the objects go to the cluster that KUBECONFIG names. */
     readonly rendered?: string;
@@ -40,24 +37,8 @@ export async function prepareStack(pulumi: Pulumi, environment: string, folders:
     const config = { ...target, ...committed["config"] as Settings | undefined };
     await writeFile(configFile, stringify({ ...(salt === undefined ? {} : { encryptionsalt: salt }), ...committed, config }));
     await pulumi.must(["stack", "select", environment, "--create"], { cwd: shadow });
-    const policyFile = path.join(folders.work, `policies.${environment}.json`);
-    await writeFile(policyFile, `${JSON.stringify(policyConfiguration(project), undefined, 2)}\n`);
     return {
         stackArgs: ["--stack", environment, "--config-file", configFile],
-        policyArgs: ["--policy-pack", path.join(repository, "dist/policies"), "--policy-pack-config", policyFile],
+        policyArgs: ["--policy-pack", path.join(repository, "dist/policies"), ...(project.policyConfig === undefined ? [] : ["--policy-pack-config", project.policyConfig])],
     };
-}
-
-/** The environment's own policy configuration; each rule that can read a catalogue gets the environment's, unless one is named. */
-function policyConfiguration({ catalogue, policyConfig }: Project): Settings {
-    const own = policyConfig === undefined ? {} : readSettings(policyConfig);
-    if (catalogue === undefined) return own;
-    const wanting = RULES.filter((rule) => "catalogue" in configSchema(rule.configuration).properties);
-    return { ...own, ...Object.fromEntries(wanting.map(({ name }) => [name, { catalogue, ...properties(own[name]) }])) };
-}
-
-/** A policy is configured by its level alone, or by an object. */
-function properties(entry: unknown): Settings {
-    if (typeof entry === "string") return { enforcementLevel: entry };
-    return typeof entry === "object" && entry !== null ? entry as Settings : {};
 }
