@@ -35,6 +35,12 @@ function commandLine(finish: (code: ExitCode) => void): Command {
     return program;
 }
 
+/** Whoever reads may stop reading, as `head` does: that is no error of ours. */
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(process.exitCode ?? ExitCode.Ok);
+});
+
 async function main(): Promise<void> {
     try {
         await commandLine((code) => { process.exitCode = code; }).parseAsync();

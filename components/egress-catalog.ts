@@ -1,7 +1,7 @@
 // EgressCatalog: every host of a catalogue file, each as an ExternalEgressHost.
 import * as pulumi from "@pulumi/pulumi";
 import { type Catalogue, formatErrors, loadCatalogue } from "../catalogue";
-import { planOf } from "../model";
+import { planOf, show } from "../model";
 import { ExternalEgressHost } from "./external-egress-host";
 import { resolveInputs } from "./inputs";
 import type { HostSummary } from "./outputs";
@@ -34,7 +34,8 @@ export class EgressCatalog extends pulumi.ComponentResource<CatalogData> {
     public readonly hosts!: pulumi.Output<HostSummary[]>;
 
     constructor(name: string, args: EgressCatalogArgs, opts?: pulumi.ComponentResourceOptions) {
-        if (typeof args.file === "string") read(args.file);
+        const inputs = resolveInputs(args);
+        if (!(inputs instanceof Promise)) read(fileOf(name, inputs.value));
         super("istio-egress:index:EgressCatalog", name, args, opts);
         const data = this.getData();
         publish(this, "hosts", () => pulumi.output(data.then(({ hosts }) => hosts)));
@@ -48,10 +49,16 @@ export class EgressCatalog extends pulumi.ComponentResource<CatalogData> {
             await pulumi.log.warn(`EgressCatalog ${JSON.stringify(name)}: its hosts are left out of this preview, since file is not known yet; those that exist are shown as deletions.`, this);
             return { hosts: unknown.output.apply(() => []) };
         }
-        const hosts = register(this, name, read((value as { file: string }).file));
+        const hosts = register(this, name, read(fileOf(name, value)));
         this.registerOutputs({ hosts });
         return { hosts };
     }
+}
+
+function fileOf(name: string, args: unknown): string {
+    const { file } = args as { readonly file?: unknown };
+    if (typeof file === "string" && file !== "") return file;
+    throw new pulumi.RunError(`EgressCatalog ${JSON.stringify(name)}: file is ${show(file)}, but must be the path of a catalogue file.`);
 }
 
 function read(file: string): Catalogue {

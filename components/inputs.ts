@@ -1,6 +1,6 @@
 // Component arguments, whose leaves may be Outputs: resolves what is known, and remembers what came from where.
 import * as pulumi from "@pulumi/pulumi";
-import type { Path } from "../model";
+import { type Path, formatPath } from "../model";
 import { samplesFor } from "./samples";
 
 /** A value that came in as an Output or a promise. */
@@ -33,6 +33,9 @@ interface OutputState {
  * `within` is the property of a declaration that the arguments are, when they are not a declaration themselves.
  */
 export function resolveInputs(args: unknown, within: Path = []): ResolvedInputs | Promise<ResolvedInputs> {
+    if (typeof args !== "object" || args === null || pulumi.Output.isInstance(args) || args instanceof Promise) {
+        throw new pulumi.RunError("The arguments must be an object; its properties may be Outputs, but not the whole of it.");
+    }
     const pending: { path: Path; output: pulumi.Output<unknown> }[] = [];
     const value = walk(args, [], pending);
     if (pending.length === 0) return { value, leaves: [] };
@@ -43,6 +46,9 @@ function walk(value: unknown, path: Path, pending: { path: Path; output: pulumi.
     if (pulumi.Output.isInstance(value) || value instanceof Promise) {
         pending.push({ path, output: pulumi.output(value) });
         return undefined;
+    }
+    if (pulumi.Resource.isInstance(value)) {
+        throw new pulumi.RunError(`${formatPath(path)} is a resource, and its value is what is needed: pass what it publishes, such as the reference of an EgressGateway.`);
     }
     if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index], pending));
     if (typeof value !== "object" || value === null) return value;

@@ -49,7 +49,8 @@ function checkPatch(problems: Problems, path: Path, patch: Readonly<Record<strin
     for (const field of ["annotations", "labels"] as const) {
         const map = valueAt(patch, ["metadata", field]);
         if (map !== undefined && !isMap(map)) problems.add([...path, "metadata", field], `is ${show(map)}, but must be a map, which is merged into the object's ${field}.`);
-        for (const name of Object.keys(isMap(map) ? map : {})) {
+        for (const [name, value] of Object.entries(isMap(map) ? map : {})) {
+            if (typeof value !== "string" && value !== null) problems.add([...path, "metadata", field, name], `is ${show(value)}, but Kubernetes takes texts only as ${field}: quote it; null removes one.`);
             if (name !== OWN_LABEL && !name.startsWith(ANNOTATION_PREFIX)) continue;
             problems.add([...path, "metadata", field, name], "carries the declaration's intent to the policies and cannot be overridden: change the declaration itself.");
         }

@@ -12,6 +12,9 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 2_000;
 const MAX_OUTPUT = 4_000;
 
+/** Time to read what a pack printed while this process was busy. */
+const READ_MS = 200;
+
 export interface Pack {
     /** `host:port` of the pack's analyzer service, once it listens. */
     readonly address: Promise<string>;
@@ -47,7 +50,9 @@ export function startPack(packDir: string, timeoutMs = START_TIMEOUT_MS): Pack {
     });
     const where = `policy pack ${shownPath(folder)}`;
     const timer = new AbortController();
-    const late = delay(timeoutMs, undefined, { signal: timer.signal, ref: false }).then(() => {
+    const late = delay(timeoutMs, undefined, { signal: timer.signal, ref: false }).then(async () => {
+        // The program runs in this process: while it was busy, the port may have been printed and not been read yet.
+        if (await Promise.race([port, delay(READ_MS)]) !== undefined) return new Promise<never>(() => undefined);
         throw new Failure(`The ${where} did not start within ${timeoutMs / 1000} s.${quoted(printed)}`);
     });
     const address = Promise.race([

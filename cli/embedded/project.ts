@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { LineCounter, parseDocument } from "yaml";
-import { usageError } from "../failure";
+import { messageOf, usageError } from "../failure";
 import { shownPath } from "../paths";
 import { isMap } from "../plain";
 
@@ -57,16 +57,25 @@ export function readProject(projectDir: string, env: string): Project {
 /** A YAML or JSON file as a map, or a usage error with file, line and column. */
 export function readSettings(file: string): Settings {
     const lineCounter = new LineCounter();
-    const document = parseDocument(readFileSync(file, "utf8"), { lineCounter, prettyErrors: false });
+    const document = parseDocument(attempt(file, () => readFileSync(file, "utf8")), { lineCounter, prettyErrors: false });
     const [error] = document.errors;
     if (error !== undefined) {
         const { line, col } = lineCounter.linePos(error.pos[0]);
         throw usageError(`${shownPath(file)}:${line}:${col}: ${error.message}`);
     }
-    const value: unknown = document.toJS();
+    const value = attempt(file, () => document.toJS() as unknown);
     if (value === null) return {};
     if (!isMap(value)) throw usageError(`${shownPath(file)}:1:1: a map was expected, such as "name: …".`);
     return value;
+}
+
+/** What fails on a file is told with its name. */
+function attempt<T>(file: string, work: () => T): T {
+    try {
+        return work();
+    } catch (error) {
+        throw usageError(`${shownPath(file)} cannot be read: ${messageOf(error)}.`);
+    }
 }
 
 function checkRuntime(file: string, runtime: unknown): void {

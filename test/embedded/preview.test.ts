@@ -1,7 +1,7 @@
 // `istio-egress preview` as users call it: text, JSON, files, exit codes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -161,3 +161,31 @@ function isAlive(pid: number): boolean {
         return false;
     }
 }
+
+describe("the folder that preview writes", function () {
+    this.timeout(60_000);
+
+    it("is the one that a link means, and a file or a dangling link is refused at once", async () => {
+        const base = mkdtempSync(join(tmpdir(), "istio-egress-links-"));
+        try {
+            const target = join(base, "target"), out = join(base, "out");
+            mkdirSync(target);
+            mkdirSync(out);
+            symlinkSync(target, join(out, "dev"));
+            const good = await cli("preview", "--env", "dev", "--out", out, "--no-policy");
+            expect(good.code, good.stderr).to.equal(0);
+            expect(lstatSync(join(out, "dev")).isSymbolicLink()).to.equal(true);
+            expect(existsSync(join(target, "plan.json"))).to.equal(true);
+            rmSync(target, { recursive: true });
+            const dangling = await cli("preview", "--env", "dev", "--out", out, "--no-policy");
+            expect(dangling.code).to.equal(2);
+            expect(dangling.stderr).to.contain("is a link that leads nowhere: remove it, or make the folder that it means.");
+            writeFileSync(join(base, "file"), "");
+            const file = await cli("preview", "--env", "dev", "--out", join(base, "file"), "--no-policy");
+            expect(file.code).to.equal(2);
+            expect(file.stderr).to.match(/is a file, so that .* cannot be written below it: name another folder with --out\./);
+        } finally {
+            rmSync(base, { recursive: true, force: true });
+        }
+    });
+});

@@ -44,9 +44,12 @@ export async function run(command: string, args: readonly string[], options: Run
         timedOut = true;
         void endTree(child.pid, mark);
     }, options.timeout);
-    // An interrupt from the terminal reaches the child too: let it finish in order, and then report.
+    // An interrupt from the terminal reaches the child too: let it finish in order, and then report. Other signals reach this process
+    // alone, and a child left behind would go on deploying: they are handed on as an interrupt.
     const ignore = (): void => undefined;
+    const interrupt = (): void => void child.kill("SIGINT");
     process.on("SIGINT", ignore);
+    for (const name of HANDED_ON) process.on(name, interrupt);
     try {
         const ended = await new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
             child.once("error", reject);
@@ -58,8 +61,11 @@ export async function run(command: string, args: readonly string[], options: Run
     } finally {
         clearTimeout(timer);
         process.off("SIGINT", ignore);
+        for (const name of HANDED_ON) process.off(name, interrupt);
     }
 }
+
+const HANDED_ON = ["SIGTERM", "SIGHUP"] as const;
 
 /** Ends a process and all that it started: first politely, then by force. */
 async function endTree(pid: number | undefined, mark: string): Promise<void> {

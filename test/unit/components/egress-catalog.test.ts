@@ -61,6 +61,11 @@ describe("EgressCatalog", () => {
         expect(list.map(({ type }) => type)).to.deep.equal(["istio-egress:index:EgressCatalog"]);
     });
 
+    it("refuses what is no path, at once", () => {
+        for (const file of [null, 5, ""]) expect(() => new EgressCatalog("egress", { file: file as never })).to.throw(pulumi.RunError, `EgressCatalog "egress": file is ${JSON.stringify(file)}, but must be the path of a catalogue file.`);
+        expect(() => new EgressCatalog("egress", undefined as never)).to.throw(pulumi.RunError, "The arguments must be an object; its properties may be Outputs, but not the whole of it.");
+    });
+
     it("refuses a missing file by its name, also when the path comes late", async () => {
         const list = await startRuntime();
         new EgressCatalog("egress", { file: delayed(path.join(folder, "none.yaml")) });

@@ -122,6 +122,14 @@ describe("ExternalEgressHost", () => {
         expect(list).to.deep.equal([]);
     });
 
+    it("names the reference when the gateway itself is passed, and refuses an Output for the whole of its arguments", async () => {
+        await startRuntime();
+        const gateway = new EgressGateway("platform", GATEWAY);
+        expect(() => new ExternalEgressHost("partner-api", { ...args(input()), gateway: gateway as never })).to.throw(pulumi.RunError, "gateway is a resource, and its value is what is needed: pass what it publishes, such as the reference of an EgressGateway.");
+        expect(() => new ExternalEgressHost("partner-api", pulumi.output(args(input())) as never)).to.throw(pulumi.RunError, "The arguments must be an object; its properties may be Outputs, but not the whole of it.");
+        await settled();
+    });
+
     it("says of a guard without effect what it is, why, and the way out", () => {
         expect(() => new ExternalEgressHost("partner-api", { ...args(input()), outlier: { maxEjectionPercent: 30 } }))
             .to.throw('ExternalEgressHost "partner-api": outlier.maxEjectionPercent is 30, but a pool of 2 addresses ejects one only at 50..99: leave it unset (50) or raise it.');
