@@ -32,6 +32,8 @@ export interface ApiServer {
     readonly kubeconfig: string;
     /** One request with an administrator's rights. */
     readonly request: (method: string, url: string, body?: unknown) => Promise<Answer>;
+    /** Kills the API server; what it returns starts it again, with the same data at the same address, and does not wait for it. */
+    readonly crash: () => Promise<() => void>;
     /** Ends the processes and removes their folder. */
     readonly stop: () => Promise<void>;
 }
@@ -48,7 +50,16 @@ export async function startApiServer(): Promise<ApiServer> {
         const token = randomBytes(16).toString("hex");
         const [client, peer, port] = await freePorts(3) as [number, number, number];
         daemons.start(etcdFile(), etcdFlags(folder, client, peer));
-        daemons.start(await locate("kube-apiserver"), await serverFlags(folder, client, port, token));
+        const file = await locate("kube-apiserver"), flags = await serverFlags(folder, client, port, token);
+        let apiServer = daemons.start(file, flags);
+        const crash: ApiServer["crash"] = async () => {
+            const ended = new Promise((resolve) => apiServer.once("exit", resolve));
+            apiServer.kill("SIGKILL");
+            await ended;
+            return () => {
+                apiServer = daemons.start(file, flags);
+            };
+        };
         const request: ApiServer["request"] = (method, url, body) => send(port, token, method, url, body);
         await daemons.until("The API server", async () => (await request("GET", "/readyz")).status === 200);
         await loadCrds(request, daemons);
@@ -57,7 +68,7 @@ export async function startApiServer(): Promise<ApiServer> {
         daemons.start(await locate("kube-controller-manager"), [
             `--kubeconfig=${kubeconfig}`, `--controllers=${CONTROLLERS}`, "--leader-elect=false", "--secure-port=0", "--authentication-skip-lookup",
         ]);
-        return { kubeconfig, request, stop };
+        return { kubeconfig, request, crash, stop };
     } catch (error) {
         await stop();
         throw error;
