@@ -14,8 +14,8 @@ import { checkStructure, describeIn } from "./structure";
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
-/** The longest time that protobuf's Duration carries, in milliseconds. */
-const LONGEST_MS = 315_576_000_000_000;
+/** The longest time.Duration of Go, in whole seconds as milliseconds: Istio and the API server read durations with it. */
+const LONGEST_MS = 9_223_372_036_000;
 
 export type CheckResult = { readonly ok: true; readonly declaration: Declaration } | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -193,7 +193,7 @@ function checkDurations(problems: Problems, { failover, connectTimeout, idleTime
         const ms = parseDuration(text) ?? 0;
         if (ms === 0 && zero !== undefined) problems.add(path, `is ${show(text)}, but ${zero}.`);
         else if (!Number.isInteger(ms)) problems.add(path, `is ${show(text)}, but Istio takes whole milliseconds only: round it.`);
-        else if (ms > LONGEST_MS) problems.add(path, `is ${show(text)}, but the longest time that Istio's fields carry is 87660000h: lower it.`);
+        else if (ms > LONGEST_MS) problems.add(path, `is ${show(text)}, but the longest time that Istio's fields carry is 2562047h: lower it.`);
     }
 }
 

@@ -31,7 +31,7 @@ describe("the API server and istiod's webhook", function () {
         server.request("POST", `/apis/${object.apiVersion}/namespaces/${object.metadata.namespace}/${PLURALS[object.kind] ?? ""}?dryRun=All&fieldValidation=Strict`, object);
 
     it(`accept every object of ${DECLARATIONS} random declarations, all routes`, async () => {
-        const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
+        const seed = Number(process.env["SEED"] ?? "20261130");
         const objects = fc.sample(declarations, { numRuns: DECLARATIONS, seed }).map(settle).flatMap((raw) => manifestsOf("host", accept(raw)).map(({ object }) => object));
         const refused: string[] = [];
         await inParallel(objects, async (object) => {
