@@ -100,7 +100,7 @@ interface Parent {
 
 /**
  * The URNs of an object under the API versions that it may have been created with before. As texts: an alias given by its
- * type costs the SDK a dozen promises for each, a fifth of what a host's objects cost in all (npm run bench).
+ * type costs the SDK a dozen promises for each.
  */
 function formerUrns({ urn }: Parent, kind: string, name: string): string[] {
     const [root = "", project = "", parentType = ""] = urn.split("::");

@@ -1,17 +1,16 @@
 // The one validator of a declaration: structure, then what Istio or Envoy rejects and what can have no effect.
-import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, declarationSchema, gatewayReferenceSchema } from "./declaration";
+import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, LABEL_PATTERN, declarationSchema, gatewayReferenceSchema } from "./declaration";
 import { parseDuration } from "./duration";
 import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, panics, safeBand } from "./guard";
 import { parseHost } from "./host";
 import { parseIstioVersion } from "./istio";
 import { overrideProblems } from "./overrides";
-import { isWildcard, resolutionOf } from "./outlier";
+import { EJECTION_OF_LOGICAL, isWildcard, resolutionOf } from "./outlier";
 import { type Path, type Problem, Problems, formatPath, isWithin, show } from "./problem";
 import { Membership, Resolution } from "./resolution";
 import { refuseRoute, usesGateway } from "./routes";
 import { checkStructure, describeIn } from "./structure";
 
-const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 /** The longest time.Duration of Go, in whole seconds as milliseconds: Istio and the API server read durations with it. */
@@ -132,7 +131,7 @@ function checkGateway(problems: Problems, { route, gateway, active }: Declaratio
 
 function checkReference(problems: Problems, gateway: GatewayReference, at: Path): void {
     const host = gateway.serviceHost, [, service, domain] = host.split(/\.([^.]+)\.svc\./);
-    if (host.length > 253 || service === undefined || domain === undefined || !host.split(".").every((label) => LABEL.test(label))) {
+    if (host.length > 253 || service === undefined || domain === undefined || !host.split(".").every((label) => LABEL_PATTERN.test(label))) {
         problems.add([...at, "serviceHost"], `is ${show(host)}, which is not the full name of a Service: write it as NAME.NAMESPACE.svc.cluster.local.`);
     } else if (service !== gateway.namespace) {
         problems.add([...at, "serviceHost"], `is ${show(host)}, a Service of namespace ${service}, but the gateway's pods run in ${gateway.namespace}: a Service selects pods of its own namespace only, so name the Service there.`, [[...at, "namespace"]]);
@@ -166,7 +165,7 @@ function checkConsumers(problems: Problems, { route, gateway, consumers }: Decla
             }
             return;
         }
-        if (!LABEL.test(namespace)) problems.add(path, `is ${show(namespace)}, which is not a namespace's name (RFC 1123 label): check the name.`);
+        if (!LABEL_PATTERN.test(namespace)) problems.add(path, `is ${show(namespace)}, which is not a namespace's name (RFC 1123 label): check the name.`);
         if (!usesGateway(route) || gateway === undefined) return;
         if (gateway.consumers === GatewayConsumers.All) {
             problems.add(path, `is ${show(namespace)}, but the gateway serves all consumers: write "*". The two modes hide each other's subsets when mixed.`, reads);
@@ -212,7 +211,7 @@ function checkOutlier(problems: Problems, declaration: Declaration): void {
     const { resolution } = resolutionOf(declaration);
     const reads: Path[] = [["resolution"], ["pool", "membership"], ["host"]];
     if (resolution !== Resolution.Dns) {
-        const why = resolution === Resolution.None ? "the sidecar has no address list to eject from" : "LOGICAL_DNS has one host, so an ejection is inert below 100 % and total at 100 %";
+        const why = resolution === Resolution.None ? "the sidecar has no address list to eject from" : EJECTION_OF_LOGICAL;
         problems.add(["outlier"], `has no effect with resolution ${resolution}: ${why}; remove it.`, reads);
         return;
     }

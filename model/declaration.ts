@@ -16,7 +16,10 @@ export const LoadBalancer = { RoundRobin: "ROUND_ROBIN", LeastRequest: "LEAST_RE
 export type LoadBalancer = (typeof LoadBalancer)[keyof typeof LoadBalancer];
 
 const duration = (text: string): z.ZodString => z.string().regex(DURATION_PATTERN).describe(`${text} A Go duration such as "10s" or "1m30s".`);
-const namespace = (text: string): z.ZodString => z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/).describe(text);
+/** A DNS label (RFC 1123), which a namespace's name is. */
+export const LABEL_PATTERN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+const namespace = (text: string): z.ZodString => z.string().regex(LABEL_PATTERN).describe(text);
 const port = (text: string): z.ZodInt => z.int().min(1).max(65535).describe(text);
 
 export const gatewayReferenceSchema = z.strictObject({

@@ -36,6 +36,9 @@ export function isWildcard(host: string): boolean {
     return verdict.ok && verdict.host.wildcard;
 }
 
+/** Why outlier detection is nothing under LOGICAL_DNS. */
+export const EJECTION_OF_LOGICAL = "LOGICAL_DNS has one host, so an ejection is inert below 100 % and total at 100 %";
+
 export type OutlierDecision =
     | { readonly emitted: true; readonly settings: OutlierSettings; readonly reason: string }
     | { readonly emitted: false; readonly reason: string };
@@ -45,7 +48,7 @@ export function decideOutlier(declaration: Declaration): OutlierDecision {
     const { resolution } = resolutionOf(declaration);
     if (resolution === Resolution.None) return { emitted: false, reason: "the sidecar connects to the address that the application resolved, and has no other to go to" };
     if (resolution === Resolution.DnsRoundRobin) {
-        return { emitted: false, reason: "LOGICAL_DNS has one host, so an ejection is inert below 100 % and total at 100 %" };
+        return { emitted: false, reason: EJECTION_OF_LOGICAL };
     }
     if (declaration.pool.membership === Membership.Rotating && declaration.outlier === undefined) {
         return { emitted: false, reason: "a rotating pool loses an address and its ejection state at each answer" };

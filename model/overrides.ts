@@ -76,8 +76,8 @@ export function patchesFor(role: ObjectRole, overrides: Overrides | undefined): 
 
 /** JSON merge patch (RFC 7386): maps merge, null removes, everything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-    if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-    const result: Record<string, unknown> = typeof target === "object" && target !== null && !Array.isArray(target) ? { ...(target as Record<string, unknown>) } : {};
+    if (!isMap(patch)) return patch;
+    const result: Record<string, unknown> = isMap(target) ? { ...target } : {};
     for (const [key, value] of Object.entries(patch)) {
         if (value === null) delete result[key];
         else result[key] = mergePatch(result[key], value);
