@@ -1,5 +1,5 @@
 // The hosts that the benchmarks declare, and their objects for the plain twin.
-import { manifestsOf } from "../manifests";
+import { manifestsOf, writtenBy } from "../manifests";
 import { type DeclarationInput, checkDeclaration } from "../model";
 
 export interface BenchHosts {
@@ -12,7 +12,7 @@ export function benchHosts(count: number): BenchHosts {
     const hosts = declarations.map(({ name, input }) => {
         const result = checkDeclaration(input);
         if (!result.ok) throw new Error(JSON.stringify(result.problems));
-        const objects = manifestsOf(name, result.declaration).map(({ key, movesTraffic, object }) => ({ key, last: movesTraffic, object }));
+        const objects = manifestsOf(name, result.declaration).map((manifest) => writtenBy(`urn:pulumi:bench::bench::bench:index:Host::${name}`, manifest)).map(({ key, movesTraffic, object }) => ({ key, last: movesTraffic, object }));
         return { name, objects };
     });
     return { declarations, hosts };

@@ -1,7 +1,7 @@
 // ExternalEgressHost: one external host, from a declaration to every Istio object that it needs.
 import * as k8s from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { type Manifest, manifestsOf } from "../manifests";
+import { type Manifest, manifestsOf, writtenBy } from "../manifests";
 import { FORMER_API_VERSIONS, checkDeclaration, fillDefaults, formatPath, milliseconds, planOf } from "../model";
 import { DeclarationError, describeProblems } from "./errors";
 import type { ExternalEgressHostArgs } from "./external-egress-host-args";
@@ -58,12 +58,13 @@ export class ExternalEgressHost extends pulumi.ComponentResource<HostData> {
     protected override async initialize(args: pulumi.Inputs, _opts?: pulumi.ComponentResourceOptions, name = ""): Promise<HostData> {
         const pending = resolveInputs(args), inputs = pending instanceof Promise ? await pending : pending;
         if (pending instanceof Promise) check(name, inputs);
-        const items = trackItems(inputs, (value) => manifestsOf(name, fillDefaults(value)), slotOf, (manifest) => manifest.key);
+        const urn = await new Promise<string>((resolve) => this.urn.apply(resolve));
+        const build = (value: unknown): Manifest[] => manifestsOf(name, fillDefaults(value)).map((manifest) => writtenBy(urn, manifest));
+        const items = trackItems(inputs, build, slotOf, (manifest) => manifest.key);
         const { shown, hidden } = split(items);
         for (const { plain, uncertainBy } of hidden) {
             await pulumi.log.warn(`${subjectOf(name)}: ${plain.role} is left out of this preview, since it depends on ${uncertainBy.map(({ path }) => formatPath(path)).join(", ")}, which is not known yet; an object that exists is shown as a deletion.`, this);
         }
-        const urn = await new Promise<string>((resolve) => this.urn.apply(resolve));
         registerObjects({ component: this, urn }, name, inputs, shown);
         const data = {
             host: track(inputs, (value) => fillDefaults(value).host),

@@ -6,7 +6,7 @@ import type { KubernetesObject, Manifest } from "./manifest";
 import { clientServiceEntries, hostServiceEntry } from "./service-entry";
 import { gatewayLeg, meshLeg } from "./virtual-service";
 
-export type { KubernetesObject, Manifest } from "./manifest";
+export { type KubernetesObject, type Manifest, writtenBy } from "./manifest";
 
 /** The manifests of a checked declaration, with its overrides merged in. */
 export function manifestsOf(name: string, declaration: Declaration): readonly Manifest[] {

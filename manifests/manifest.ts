@@ -1,5 +1,5 @@
 // What a manifest is here, and the metadata that all of a declaration's objects share.
-import { ANNOTATIONS, API_VERSIONS, type Declaration, type IstioKind, type ObjectRole, poolAnnotations } from "../model";
+import { ANNOTATIONS, API_VERSIONS, type Declaration, type IstioKind, type ObjectRole, mergePatch, poolAnnotations } from "../model";
 
 /** A Kubernetes object as plain data. */
 export interface KubernetesObject {
@@ -53,6 +53,11 @@ export function kubernetesObject(name: string, declaration: Declaration, identit
         },
         spec,
     };
+}
+
+/** The same manifest, marked as written by one component, given by its URN. */
+export function writtenBy(resource: string, manifest: Manifest): Manifest {
+    return { ...manifest, object: mergePatch(manifest.object, { metadata: { annotations: { [ANNOTATIONS.resource]: resource } } }) as KubernetesObject };
 }
 
 /** Removes the properties that are undefined, so that a spec holds what is set and nothing else. */

@@ -14,6 +14,11 @@ export const ANNOTATIONS = {
     owner: `${ANNOTATION_PREFIX}owner`,
     purpose: `${ANNOTATION_PREFIX}purpose`,
     expires: `${ANNOTATION_PREFIX}expires`,
+    /**
+     * The URN of the component that wrote the object. Two of them cannot hold one object: the API server refuses the
+     * second writer, whose value conflicts, where it would otherwise take the object over and later delete it.
+     */
+    resource: `${ANNOTATION_PREFIX}resource`,
 } as const;
 
 /** What is known of the pool behind a host. */

@@ -7,10 +7,11 @@ import { EgressCatalog } from "../index";
 const projectRoot = path.join(__dirname, "..");
 const config = new pulumi.Config("istio-egress");
 
-// With renderTo the manifests are written as YAML files into that folder, and no cluster is touched.
+// With renderTo the manifests are written as YAML files into that folder, and no cluster is touched. The identifier says
+// that it is the same cluster when its address changes: without one, every object would be made again and then deleted.
 const renderTo = config.get("renderTo");
 const cluster = new k8s.Provider("cluster", renderTo === undefined
-    ? { context: config.get("context") }
+    ? { context: config.get("context"), clusterIdentifier: config.get("clusterIdentifier") }
     : { renderYamlToDirectory: path.resolve(projectRoot, renderTo), kubeconfig: "" });
 
 const catalog = new EgressCatalog("egress", { file: path.join(projectRoot, config.require("catalogue")) }, { providers: [cluster] });

@@ -57,9 +57,13 @@ export function injectorOf({ metadata }: V1MutatingWebhookConfiguration): Inject
 /** An entry of a list of custom resources, which may be anything. */
 export function istioObjectOf(kind: IstioObject["kind"], item: unknown): IstioObject | undefined {
     if (!isMap(item) || !isMap(item["metadata"])) return undefined;
-    const { name, namespace, labels, annotations } = item["metadata"];
+    const { name, namespace, labels, annotations, managedFields } = item["metadata"];
     if (typeof name !== "string" || typeof namespace !== "string") return undefined;
-    return { kind, namespace, name, labels: words(labels), annotations: words(annotations), spec: isMap(item["spec"]) ? item["spec"] : {} };
+    return { kind, namespace, name, labels: words(labels), annotations: words(annotations), spec: isMap(item["spec"]) ? item["spec"] : {}, fieldManagers: managersOf(managedFields) };
+}
+
+function managersOf(managedFields: unknown): readonly string[] {
+    return Array.isArray(managedFields) ? managedFields.map((entry: unknown) => (isMap(entry) && typeof entry["manager"] === "string" ? entry["manager"] : "")) : [];
 }
 
 function words(value: unknown): Labels {

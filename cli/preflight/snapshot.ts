@@ -73,6 +73,8 @@ export interface IstioObject {
     readonly labels: Labels;
     readonly annotations: Labels;
     readonly spec: Readonly<Record<string, unknown>>;
+    /** Who owns fields of it (`metadata.managedFields`), in Kubernetes' order. */
+    readonly fieldManagers: readonly string[];
 }
 
 /** The objects of one kind, and the places where they could not be listed. */

@@ -6,8 +6,9 @@ import { EgressCatalog, EgressGateway, ExternalEgressHost, Membership, Route } f
 
 const config = new pulumi.Config();
 const renderTo = config.get("renderTo");
+// The identifier keeps the objects when the address of the cluster changes; it is a setting, so that it outlives a renamed stack.
 const cluster = new k8s.Provider("cluster", renderTo === undefined
-    ? { context: config.get("context") }
+    ? { context: config.get("context"), clusterIdentifier: config.get("clusterIdentifier") }
     : { renderYamlToDirectory: renderTo, kubeconfig: "" });
 
 const catalog = new EgressCatalog("egress", { file: new pulumi.Config("istio-egress").require("catalogue") }, { providers: [cluster] });

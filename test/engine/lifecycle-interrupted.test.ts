@@ -1,9 +1,12 @@
 // Updates that do not end: a refused object, a killed CLI, a second CLI at the same time, an API server that goes away. What is said, and what the next `up` makes of it.
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
+import { checkFieldOwners } from "../../cli/preflight/checks/field-owners";
+import { istioObjectOf } from "../../cli/preflight/convert";
+import { needsOf } from "../../cli/preflight/needs";
 import { descendants, isAlive, signal } from "../../tools/support/process";
 import type { RunResult } from "../../tools/support/process";
-import { input } from "../support/declarations";
+import { accept, input } from "../support/declarations";
 import { startApiServer } from "./api-server";
 import type { ApiServer } from "./api-server";
 import { LIFECYCLE_MS, REPEATS, declared, expectExactly, expectStateOf, meshLegOf, startLife } from "./lifecycle";
@@ -110,21 +113,45 @@ describe("an update that does not come to its end", function () {
         });
     }
 
-    it("that made an object and lost it keeps a hand on its fields: a change is refused until it is forced", async () => {
+    describe("that made an object and lost it", () => {
         const cut = at("cut"), changed = at("cut", { connectTimeout: "2s" });
-        const [key, object] = [...declared([cut])].find(([, { kind }]) => kind === "DestinationRule") ?? expect.fail();
-        const created = await server.request("POST", `/apis/networking.istio.io/v1/namespaces/egress/destinationrules?fieldManager=lost`, object);
-        expect(created.status, key).to.equal(201);
-        await life.mustUp({ hosts: [...hosts, cut] });
-        await expectExactly(life, [...hosts, cut]);
-        const refused = await life.up({ hosts: [...hosts, changed] });
-        expect(refused.code).to.not.equal(0);
-        expect(said(refused)).to.match(/"egress\/egress-cut-partner-example" failed to fully initialize.* field conflict/)
-            .and.to.include('conflict with "lost" using networking.istio.io/v1: .spec.trafficPolicy.connectionPool.tcp.connectTimeout');
-        const forced = await life.up({ hosts: [...hosts, changed] }, [], { env: { PULUMI_K8S_ENABLE_PATCH_FORCE: "true" } });
-        expect(forced.code, said(forced)).to.equal(0);
-        hosts = [...hosts, changed];
-        await expectExactly(life, hosts);
+        const [key = "", object] = [...declared([cut])].find(([, { kind }]) => kind === "DestinationRule") ?? [];
+        const url = "/apis/networking.istio.io/v1/namespaces/egress/destinationrules";
+
+        before(async () => {
+            const created = await server.request("POST", `${url}?fieldManager=pulumi-kubernetes-lost`, object);
+            expect(created.status, key).to.equal(201);
+            await life.mustUp({ hosts: [...hosts, cut] });
+            await expectExactly(life, [...hosts, cut]);
+        });
+
+        it("keeps a hand on its fields: a change is refused until it is forced", async () => {
+            const refused = await life.up({ hosts: [...hosts, changed] });
+            expect(refused.code).to.not.equal(0);
+            expect(said(refused)).to.match(/"egress\/egress-cut-partner-example" failed to fully initialize.* field conflict/)
+                .and.to.include('conflict with "pulumi-kubernetes-lost" using networking.istio.io/v1: .spec.trafficPolicy.connectionPool.tcp.connectTimeout');
+            const forced = await life.up({ hosts: [...hosts, changed] }, [], { env: { PULUMI_K8S_ENABLE_PATCH_FORCE: "true" } });
+            expect(forced.code, said(forced)).to.equal(0);
+            await expectExactly(life, [...hosts, changed]);
+        });
+
+        it("is found by the preflight, whose command heals it: changes go through again", async () => {
+            const found = async (): Promise<readonly string[]> => {
+                const items = [...(await life.held()).values()].flatMap((item) => istioObjectOf("DestinationRule", { ...item }) ?? []);
+                const listed = { objects: items, unseen: [] }, nothing = { objects: [], unseen: [] };
+                const declarations = needsOf([{ name: cut.name, declaration: accept(cut.input) }]);
+                return checkFieldOwners(declarations, { objects: { DestinationRule: listed, ServiceEntry: nothing, Gateway: nothing, VirtualService: nothing } }).map(({ fix = "" }) => fix);
+            };
+            const [command = "", ...others] = await found();
+            expect(others).to.deep.equal([]);
+            const [, patch = ""] = /^kubectl -n egress patch destinationrules\.networking\.istio\.io egress-cut-partner-example --type=json -p '(.*)'$/.exec(command) ?? [];
+            const patched = await server.request("PATCH", `${url}/egress-cut-partner-example`, JSON.parse(patch));
+            expect(patched.status, patched.body.message).to.equal(200);
+            expect(await found()).to.deep.equal([]);
+            hosts = [...hosts, at("cut", { connectTimeout: "3s" })];
+            await life.mustUp({ hosts });
+            await expectExactly(life, hosts);
+        });
     });
 
     it("for an API server that went away tells so, and is completed by the next one", async () => {

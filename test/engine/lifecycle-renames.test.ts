@@ -92,4 +92,28 @@ describe("a host that is renamed or moved", function () {
         expect(changes(result)).to.deep.equal({ updated: 1, unchanged: 42 });
         await expectOriginal([entry(stays), ...moved]);
     });
+
+    it("under the same name in another place, without an alias, is refused", async () => {
+        await writeCatalogue();
+        const result = await up([entry(stays), ...moved]);
+        expect(result.code).to.not.equal(0);
+        expect(result.stdout).to.match(/Apply failed with \d conflicts?: conflicts? with "pulumi-kubernetes-\w+":[^"]*\.metadata\.annotations\.istio-egress\/resource/);
+        expect(uids(await life.held())).to.deep.equal(original);
+        await writeCatalogue(stays);
+        expect((await up(moved)).code).to.equal(0);
+        await expectOriginal([entry(stays), ...moved]);
+    });
+
+    it("is refused in a second stack of the same program, which takes nothing along when it goes", async () => {
+        await life.must(["stack", "init", "other", "--copy-config-from", "test"]);
+        await writeCatalogue();
+        const result = await up([beta], "--stack", "other");
+        expect(result.code).to.not.equal(0);
+        expect(result.stdout).to.match(/Apply failed with \d conflicts?: conflicts? with "pulumi-kubernetes-\w+":[^"]*\.metadata\.annotations\.istio-egress\/resource/);
+        await life.must(["destroy", "--yes", "--skip-preview", "--stack", "other"]);
+        expect(uids(await life.held())).to.deep.equal(original);
+        await life.must(["stack", "select", "test"]);
+        await writeCatalogue(stays);
+        await expectOriginal([entry(stays), ...moved]);
+    });
 });

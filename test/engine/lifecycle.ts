@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { manifestsOf } from "../../manifests";
 import type { Manifest } from "../../manifests";
-import { API_VERSIONS } from "../../model";
+import { ANNOTATIONS, API_VERSIONS } from "../../model";
 import type { DeclarationInput, IstioKind } from "../../model";
 import type { RunOptions, RunResult } from "../../tools/support/process";
 import { accept } from "../support/declarations";
@@ -105,7 +105,10 @@ export function expectObject(held: KubernetesObject | undefined, wanted: Kuberne
     const key = objectKey(wanted);
     expect(held?.spec, key).to.deep.equal(wanted.spec);
     expect(held?.metadata?.["labels"], key).to.deep.equal(wanted.metadata?.["labels"]);
-    expect(held?.metadata?.["annotations"], key).to.deep.equal(wanted.metadata?.["annotations"]);
+    const { [ANNOTATIONS.resource]: resource, ...annotations } = held?.metadata?.["annotations"] as Record<string, string>;
+    expect(annotations, key).to.deep.equal(wanted.metadata?.["annotations"]);
+    // The component's URN ends in the name of its declaration, wherever in the program it stands.
+    expect(resource, key).to.match(new RegExp(`^urn:pulumi:test::[\\w-]+::[\\w:$-]*ExternalEgressHost::${annotations[ANNOTATIONS.declaration]}$`));
     expect(held?.metadata?.["deletionTimestamp"], key).to.equal(undefined);
 }
 

@@ -4,6 +4,7 @@ import { covers, hasLabels } from "../../../model/preflight";
 import { type Needs, gatewayOf } from "../needs";
 import { Group, type Result, Results, Status, enumerate } from "../result";
 import type { IstioObject, Snapshot } from "../snapshot";
+import { checkFieldOwners } from "./field-owners";
 import { type Declared, consumersOf, foreign, ownerOf, placeOf, seenBy, titleOf, viewersOf } from "./foreign";
 import { type Values, exportDefault, mapOf, maps, strings, text } from "./mesh-values";
 import { checkRules } from "./rules-in-the-way";
@@ -16,6 +17,7 @@ export function checkInTheWay(needs: Needs, snapshot: Seens): readonly Result[] 
     const kinds = [...new Set(needs.objects.map(({ kind }) => kind))];
     const found = [
         ...checkPlaces(needs, snapshot),
+        ...checkFieldOwners(needs, snapshot),
         ...checkEntries(needs, snapshot),
         ...checkRules(needs, snapshot),
         ...checkVirtualServices(needs, snapshot),

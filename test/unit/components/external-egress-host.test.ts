@@ -4,7 +4,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { expect } from "chai";
 import { ExternalEgressHost, EgressGateway, type ExternalEgressHostArgs } from "../../../components";
 import { SAMPLES } from "../../../components/samples";
-import { manifestsOf } from "../../../manifests";
+import { manifestsOf, writtenBy } from "../../../manifests";
 import { type DeclarationInput, declarationSchema } from "../../../model";
 import { z } from "zod";
 import { takeRejections } from "../../hooks";
@@ -24,7 +24,7 @@ const args = (raw: DeclarationInput): ExternalEgressHostArgs => raw;
 const objects = (list: readonly Registration[]): readonly Registration[] =>
     list.filter(({ type }) => type.startsWith("kubernetes:")).sort((a, b) => (a.name < b.name ? -1 : 1));
 const expected = (raw: DeclarationInput, name = "partner-api"): readonly Registration[] =>
-    manifestsOf(name, declaration(raw)).map(({ key, object }) => ({
+    manifestsOf(name, declaration(raw)).map((manifest) => writtenBy(`urn:pulumi:stack::project::istio-egress:index:ExternalEgressHost::${name}`, manifest)).map(({ key, object }) => ({
         type: `kubernetes:${object.apiVersion}:${object.kind}`, name: `${name}-${key}`, inputs: { ...object },
     })).sort((a, b) => (a.name < b.name ? -1 : 1));
 

@@ -61,7 +61,7 @@ export const pods = (...list: readonly Pod[]): Partial<Snapshot> => ({ gatewayPo
 /** An object of others. */
 export function foreign(kind: IstioObject["kind"], place: string, spec: Readonly<Record<string, unknown>>, changes: Partial<IstioObject> = {}): IstioObject {
     const [home = "", name = ""] = place.split("/");
-    return { kind, namespace: home, name, labels: {}, annotations: {}, spec, ...changes };
+    return { kind, namespace: home, name, labels: {}, annotations: {}, spec, fieldManagers: [], ...changes };
 }
 
 export function objects(...list: readonly IstioObject[]): Partial<Snapshot> {
