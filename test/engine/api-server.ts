@@ -132,8 +132,8 @@ async function writeKubeconfig(folder: string, port: number, token: string): Pro
 
 function send(port: number, token: string, method: string, url: string, body: unknown): Promise<Answer> {
     return new Promise((resolve, reject) => {
-        // A JSON patch is a list of operations, a merge patch a part of the object.
-        const patch = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
+        // A JSON patch is a list of operations; server-side apply names its field manager; else it is a merge patch.
+        const patch = Array.isArray(body) ? "application/json-patch+json" : url.includes("?fieldManager=") ? "application/apply-patch+yaml" : "application/merge-patch+json";
         const headers = { authorization: `Bearer ${token}`, "content-type": method === "PATCH" ? patch : "application/json" };
         const request = https.request({ host: "127.0.0.1", port, path: url, method, headers, rejectUnauthorized: false }, (response) => {
             let text = "";

@@ -115,12 +115,12 @@ describe("an update that does not come to its end", function () {
 
     describe("that made an object and lost it", () => {
         const cut = at("cut"), changed = at("cut", { connectTimeout: "2s" });
-        const [key = "", object] = [...declared([cut])].find(([, { kind }]) => kind === "DestinationRule") ?? [];
+        const object = [...declared([cut]).values()].find(({ kind }) => kind === "DestinationRule");
         const url = "/apis/networking.istio.io/v1/namespaces/egress/destinationrules";
 
         before(async () => {
-            const created = await server.request("POST", `${url}?fieldManager=pulumi-kubernetes-lost`, object);
-            expect(created.status, key).to.equal(201);
+            const created = await server.request("PATCH", `${url}/egress-cut-partner-example?fieldManager=pulumi-kubernetes-lost`, object);
+            expect(created.status, created.body.message).to.equal(201);
             await life.mustUp({ hosts: [...hosts, cut] });
             await expectExactly(life, [...hosts, cut]);
         });
@@ -129,7 +129,7 @@ describe("an update that does not come to its end", function () {
             const refused = await life.up({ hosts: [...hosts, changed] });
             expect(refused.code).to.not.equal(0);
             expect(said(refused)).to.match(/"egress\/egress-cut-partner-example" failed to fully initialize.* field conflict/)
-                .and.to.include('conflict with "pulumi-kubernetes-lost" using networking.istio.io/v1: .spec.trafficPolicy.connectionPool.tcp.connectTimeout');
+                .and.to.include('conflict with "pulumi-kubernetes-lost": .spec.trafficPolicy.connectionPool.tcp.connectTimeout');
             const forced = await life.up({ hosts: [...hosts, changed] }, [], { env: { PULUMI_K8S_ENABLE_PATCH_FORCE: "true" } });
             expect(forced.code, said(forced)).to.equal(0);
             await expectExactly(life, [...hosts, changed]);
