@@ -74,8 +74,8 @@ export class Envoy {
     async rejections(): Promise<readonly Rejection[]> {
         const found = await Promise.all(["dynamic_listeners", "dynamic_active_clusters", "dynamic_warming_clusters"].map((resource) => this.configDump(resource)));
         return found.flat().flatMap((config) => {
-            const details = (config["error_state"] as { details?: string } | undefined)?.details;
-            return details === undefined ? [] : [{ name: String(config["name"] ?? (config["cluster"] as { name?: string } | undefined)?.name), details }];
+            const { name, cluster, error_state: error } = config as { name?: string; cluster?: { name?: string }; error_state?: { details?: string } };
+            return error?.details === undefined ? [] : [{ name: name ?? cluster?.name ?? "?", details: error.details }];
         });
     }
 

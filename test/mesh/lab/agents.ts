@@ -56,7 +56,7 @@ export class Agent {
             try {
                 return this.listen(await connected(file));
             } catch (error) {
-                if (Date.now() > deadline) throw new Error(`The agent of ${this.node} does not answer on ${file}: ${String(error)}; its log is ${path.join(folderOf(this.lab), "logs", `agent-${this.node}.log`)}`);
+                if (Date.now() > deadline) throw new Error(`The agent of ${this.node} does not answer on ${file}: ${String(error)}; its log is ${path.join(folderOf(this.lab), "logs", `agent-${this.node}.log`)}`, { cause: error });
             }
         }
     }

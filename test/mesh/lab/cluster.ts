@@ -65,7 +65,7 @@ export class Cluster {
         const version = object.apiVersion ?? "v1", kind = object.kind ?? "";
         const resource = (await this.resourcesOf(version)).find((one) => one.kind === kind && !one.name.includes("/"));
         if (resource === undefined) throw new Error(`The API server knows no ${kind} of ${version}.`);
-        const namespace = resource.namespaced ? `/namespaces/${String(object.metadata?.["namespace"] ?? "default")}` : "";
+        const namespace = resource.namespaced ? `/namespaces/${textOf(object.metadata?.["namespace"], "default")}` : "";
         return `${rootOf(version)}${namespace}/${resource.name}/${String(object.metadata?.["name"])}`;
     }
 
@@ -81,14 +81,19 @@ function rootOf(version: string): string {
 }
 
 function objectsOf(given: Objects): readonly KubernetesObject[] {
-    if (typeof given !== "string") return given as readonly KubernetesObject[];
+    if (typeof given !== "string") return given;
     return parseAllDocuments(given).map((document) => {
-        if (document.errors.length > 0) throw document.errors[0] as Error;
+        const [error] = document.errors;
+        if (error !== undefined) throw error;
         return document.toJS() as KubernetesObject | null;
     }).filter((object) => object !== null);
 }
 
 /** "ServiceEntry egress/partner-api". */
 export function nameOf({ kind, metadata }: KubernetesObject): string {
-    return `${kind ?? "?"} ${String(metadata?.["namespace"] ?? "")}/${String(metadata?.["name"])}`;
+    return `${kind ?? "?"} ${textOf(metadata?.["namespace"], "")}/${String(metadata?.["name"])}`;
+}
+
+function textOf(value: unknown, otherwise: string): string {
+    return typeof value === "string" ? value : otherwise;
 }

@@ -26,7 +26,7 @@ export class Faults {
         try {
             this.run(node, where);
         } catch (error) {
-            throw new Error(`This machine's kernel cannot delay packets (sch_netem): use lab.vips.behave(address, {delayMs}) for a slow server. ${String(error)}`);
+            throw new Error(`This machine's kernel cannot delay packets (sch_netem): use lab.vips.behave(address, {delayMs}) for a slow server. ${String(error)}`, { cause: error });
         }
     }
 

@@ -19,7 +19,7 @@ import { createNetwork, namespaceOf } from "./network";
 import { Pod, placePodTools } from "./pods";
 import { Stack } from "./stack";
 import type { Hosts } from "./stack";
-import { Sync } from "./sync";
+import { Sync, isMarker } from "./sync";
 import type { Rejections } from "./sync";
 import { App, Dns, Vips } from "./world";
 
@@ -126,7 +126,7 @@ export class Lab {
     async reset(): Promise<void> {
         this.faults.clear();
         await this.stack.destroy();
-        await this.cluster.deleteConfiguration(Sync.isMarker);
+        await this.cluster.deleteConfiguration(isMarker);
         await Promise.all([this.dns.clear(), this.vips.clear(), this.gateways.scale(1)]);
         await this.settled();
         await this.endpoints();

@@ -9,6 +9,8 @@ import type { Pod } from "./pods";
 const MARKER = { kind: "EnvoyFilter", namespace: "istio-system", name: "lab-marker" } as const;
 const DEADLINE_MS = 30_000;
 const POLL_MS = 30;
+/** Longer than istiod gathers changes before it pushes them (100 ms) by far. */
+const QUIET_MS = 1_000;
 
 /** What the proxies refuse, by proxy. Empty in a mesh in order. */
 export type Rejections = Readonly<Record<string, readonly Rejection[]>>;
@@ -26,15 +28,14 @@ export class Sync {
         await this.until("istiod to read what the API server holds", () => this.unread());
         const marker = `lab-marker-${String(Date.now())}-${String(Math.floor(Math.random() * 1e6))}`;
         await this.cluster.apply([markerObject(marker)]);
-        await this.until("every proxy to have the newest configuration", () => this.behind(marker));
-        const pods = this.pods();
-        const rejections = await Promise.all(pods.map(async (pod) => [pod.name, await pod.envoy.rejections()] as const));
+        const quiet = new Quiet();
+        await this.until("every proxy to have the newest configuration", () => this.behind(marker, quiet));
+        const [proxies, pods] = [await this.istiod.sync(), this.pods()];
+        const rejections = await Promise.all(pods.map(async ({ name, envoy }) => {
+            const refused = proxies.find(({ proxy }) => proxy === envoy.id)?.types.filter(({ error }) => error !== undefined) ?? [];
+            return [name, [...await envoy.rejections(), ...refused.map(({ type, error = "" }) => ({ name: type, details: error }))]] as const;
+        }));
         return Object.fromEntries(rejections.filter(([, found]) => found.length > 0));
-    }
-
-    /** Whether an object is the lab's own marker. */
-    static isMarker({ kind, metadata }: KubernetesObject): boolean {
-        return kind === MARKER.kind && metadata?.["name"] === MARKER.name && metadata["namespace"] === MARKER.namespace;
     }
 
     private async unread(): Promise<readonly string[]> {
@@ -46,10 +47,13 @@ export class Sync {
         ];
     }
 
-    private async behind(marker: string): Promise<readonly string[]> {
+    private async behind(marker: string, quiet: Quiet): Promise<readonly string[]> {
         const pods = this.pods();
         const [proxies, having] = await Promise.all([this.istiod.sync(), Promise.all(pods.map(async (pod) => (await pod.envoy.clusterConfig(marker)) !== undefined))]);
-        return pods.filter((pod, index) => having[index] !== true || !hasAnswered(proxies.find(({ proxy }) => proxy === pod.envoy.id))).map(({ name }) => name);
+        return pods.filter((pod, index) => {
+            const sync = proxies.find(({ proxy }) => proxy === pod.envoy.id);
+            return sync === undefined || !hasAnswered(sync) || !(having[index] === true || quiet.refuses(sync));
+        }).map(({ name }) => name);
     }
 
     private async until(what: string, open: () => Promise<readonly string[]>): Promise<void> {
@@ -62,12 +66,30 @@ export class Sync {
     }
 }
 
+/** Whether an object is the lab's own marker. */
+export function isMarker({ kind, metadata }: KubernetesObject): boolean {
+    return kind === MARKER.kind && metadata?.["name"] === MARKER.name && metadata["namespace"] === MARKER.namespace;
+}
+
 /** Everything sent is acknowledged or refused, and the listeners come from no older push than the clusters. */
-function hasAnswered(sync: ProxySync | undefined): boolean {
-    if (sync === undefined) return false;
+function hasAnswered(sync: ProxySync): boolean {
     const open = sync.types.filter(({ sent, acked, error }) => sent !== "" && sent !== acked && error === undefined);
     const push = (type: string): number => pushOf(sync.types.find((one) => one.type === type)?.sent ?? "");
     return open.length === 0 && push("Listener") >= push("Cluster");
+}
+
+/** A proxy that refuses its clusters never has the marker: it has answered when istiod sends it nothing new for a while. */
+class Quiet {
+    private readonly last = new Map<string, { readonly sent: string; readonly since: number }>();
+
+    refuses({ proxy, types }: ProxySync): boolean {
+        const clusters = types.find(({ type }) => type === "Cluster");
+        if (clusters?.error === undefined) return false;
+        const known = this.last.get(proxy);
+        if (known?.sent === clusters.sent) return Date.now() - known.since > QUIET_MS;
+        this.last.set(proxy, { sent: clusters.sent, since: Date.now() });
+        return false;
+    }
 }
 
 const UUID_LENGTH = 36;

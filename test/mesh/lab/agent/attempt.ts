@@ -120,7 +120,7 @@ export function talkPlain({ address, port = 443, timeoutMs = DEFAULT_TIMEOUT_MS 
 
 export function asAttemptError(error: Error): AttemptError {
     if (error instanceof AttemptError) return error;
-    return new AttemptError(reasonOf(error as NodeJS.ErrnoException), error.message);
+    return new AttemptError(reasonOf(error), error.message);
 }
 
 function reasonOf({ code = "", message }: NodeJS.ErrnoException): FailureReason {

@@ -20,8 +20,8 @@ export const captureMethods = {
     /** @param ports the TCP ports to look at */
     async captureStart({ ports }: { readonly ports: readonly number[] }): Promise<void> {
         if (running !== undefined) throw new Error("A capture is running already.");
-        // -U: each packet at once; the count bounds a capture that nobody stops.
-        const child = spawn("tcpdump", ["-i", "eth0", "-nn", "-s", "0", "-U", "-c", "100000", "-w", "-", ports.map((port) => `tcp dst port ${String(port)}`).join(" or ")], { stdio: ["ignore", "pipe", "pipe"] });
+        // -U and the immediate mode: each packet at once; the count bounds a capture that nobody stops.
+        const child = spawn("tcpdump", ["-i", "eth0", "-nn", "-s", "0", "-U", "--immediate-mode", "-c", "100000", "-w", "-", ports.map((port) => `tcp dst port ${String(port)}`).join(" or ")], { stdio: ["ignore", "pipe", "pipe"] });
         const hellos: SeenHello[] = [], reader = new PacketReader((hello) => hellos.push(hello));
         child.stdout.on("data", (data: Buffer) => reader.add(data));
         await new Promise<void>((resolve, reject) => {

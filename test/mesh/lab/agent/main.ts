@@ -23,7 +23,7 @@ createServer((socket) => {
     createInterface({ input: socket }).on("line", (line) => {
         const { id, method, params } = JSON.parse(line) as Call;
         const answer = (result: CallResult): void => void socket.write(`${JSON.stringify(result)}\n`);
-        const handler = methods[method] as (given: unknown) => unknown;
+        const handler = (given: unknown): unknown => (methods as Record<string, (given: unknown) => unknown>)[method]?.(given);
         Promise.resolve().then(() => handler(params)).then((result) => answer({ id, result }), (error: unknown) => answer({ id, error: error instanceof Error ? error.message : String(error) }));
     });
 }).listen(socketFile);
