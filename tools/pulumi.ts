@@ -25,6 +25,8 @@ export interface PulumiOptions {
      * so that 1,000 resources need 263 s, and 30 s without. For throw-away state only: a CLI that is killed forgets what it did.
      */
     readonly skipCheckpoints?: boolean;
+    /** Put before the CLI's command, for example `ip netns exec NAME`. */
+    readonly prefix?: readonly string[];
 }
 
 export interface Pulumi {
@@ -56,8 +58,9 @@ export async function preparePulumi(options: PulumiOptions): Promise<Pulumi> {
         ...(options.skipCheckpoints === true ? { PULUMI_SKIP_CHECKPOINTS: "true" } : {}),
         ...options.env,
     };
+    const [command = file, ...prefixed] = [...options.prefix ?? [], file];
     const runCli: Pulumi["run"] = (args, given) =>
-        run(file, given.output === "show" ? args : [...args, "--non-interactive", "--color=never"], { ...given, env: { ...env, ...given.env } });
+        run(command, [...prefixed, ...(given.output === "show" ? args : [...args, "--non-interactive", "--color=never"])], { ...given, env: { ...env, ...given.env } });
     const must: Pulumi["must"] = async (args, given) => {
         const result = await runCli(args, given);
         if (result.code === 0) return result;

@@ -13,7 +13,7 @@ const command = new Command("npm run setup --")
     .description("Gets the real tools (Pulumi, its Kubernetes provider, an API server, Istio, Envoy) into a per-user cache, or reuses those on PATH.")
     .option("--system", "install missing system packages too (Debian, as root)")
     .option("--bench", "build optimised tools, for benchmarks (takes twice as long)")
-    .option("--all", "also the tools of the mesh tests")
+    .option("--all", "also istioctl, to compare findings with")
     .option("--only <names>", `just these, separated by commas: ${tools.map(({ name }) => name).join(", ")}`)
     .addHelpText("after", "\nThe cache is $ISTIO_EGRESS_CACHE, else istio-egress in $XDG_CACHE_HOME or ~/.cache.");
 

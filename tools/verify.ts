@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { main } from "./support/report";
 import { close, kept, sum } from "./support/steps";
-import { engineTier, testTier } from "./support/tiers";
+import { engineTier, meshTier, testTier } from "./support/tiers";
 
 const command = new Command("npm run verify --")
     .description("Runs every tier of tests. The deeper ones need the tools of npm run setup.")
@@ -10,5 +10,5 @@ const command = new Command("npm run verify --")
 
 main(async () => {
     const { afterTest } = command.parse().opts<{ readonly afterTest?: boolean }>();
-    return close(sum([afterTest === true ? kept("test") : await testTier(), await engineTier()]));
+    return close(sum([afterTest === true ? kept("test") : await testTier(), await engineTier(), await meshTier()]));
 });

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect } from "chai";
-import { startApiServer } from "./api-server";
-import type { ApiServer } from "./api-server";
+import { startApiServer } from "../support/api-server";
+import type { ApiServer } from "../support/api-server";
 import { changes, fixtureProject } from "./harness";
 import type { Project } from "./harness";
 

@@ -1,11 +1,12 @@
 // What the engine tests share: a project in a throw-away folder on the real CLI, and readers for what the CLI says.
 import { cp, mkdir, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import os from "node:os";
 import path from "node:path";
 import { preparePulumi } from "../../tools/pulumi";
 import type { Pulumi } from "../../tools/pulumi";
 import { repository } from "../../tools/support/places";
 import type { RunOptions, RunResult } from "../../tools/support/process";
+
+export { temporaryFolder } from "../support/folders";
 
 /** A command of the CLI on a small program; the first one compiles and warms caches. */
 export const COMMAND_MS = 120_000;
@@ -40,10 +41,6 @@ export async function fixtureProject(fixture: string): Promise<Project> {
     };
     await project.must(["stack", "init", "test"]);
     return project;
-}
-
-export function temporaryFolder(): Promise<string> {
-    return mkdtemp(path.join(os.tmpdir(), "istio-egress-"));
 }
 
 /** The numbers under "Resources:", such as `{ created: 4, unchanged: 1 }`; a preview says "to create". */

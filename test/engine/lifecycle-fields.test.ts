@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import { SAMPLES } from "../../components/samples";
-import { startApiServer } from "./api-server";
-import type { ApiServer } from "./api-server";
+import { startApiServer } from "../support/api-server";
+import type { ApiServer } from "../support/api-server";
 import { LIFECYCLE_MS, declared, expectExactly, expectObject, startLife } from "./lifecycle";
 import type { Life, Objects } from "./lifecycle";
 import { FIELD_CHANGES, UNCHANGEABLE, planned } from "./lifecycle-fields";

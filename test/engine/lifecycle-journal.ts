@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parse } from "yaml";
 import { API_VERSIONS } from "../../model";
 import type { IstioKind } from "../../model";
-import type { ApiServer, KubernetesObject } from "./api-server";
+import type { ApiServer, KubernetesObject } from "../support/api-server";
 import { URLS } from "./lifecycle";
 import { objectKey } from "./stack-harness";
 

@@ -1,6 +1,6 @@
 // Whether traffic was ever moved to what was not there: the mesh leg of a host without all the objects that it needs.
 import { isDeepStrictEqual } from "node:util";
-import type { KubernetesObject } from "./api-server";
+import type { KubernetesObject } from "../support/api-server";
 import { declared, meshLegOf } from "./lifecycle";
 import type { Objects, PlannedHost } from "./lifecycle";
 import type { Entry } from "./lifecycle-journal";

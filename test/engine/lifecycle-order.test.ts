@@ -1,8 +1,8 @@
 // The mesh leg on a real API server: written last and after the settle time, removed first, and not waited for when nothing calls for it.
 import { expect } from "chai";
 import { input } from "../support/declarations";
-import { startApiServer } from "./api-server";
-import type { ApiServer } from "./api-server";
+import { startApiServer } from "../support/api-server";
+import type { ApiServer } from "../support/api-server";
 import { stateResources } from "./harness";
 import { LIFECYCLE_MS, declared, expectExactly, meshLegOf, startLife } from "./lifecycle";
 import type { Life, Objects, PlannedHost } from "./lifecycle";

@@ -8,7 +8,7 @@ import { ANNOTATIONS, API_VERSIONS } from "../../model";
 import type { DeclarationInput, IstioKind } from "../../model";
 import type { RunOptions, RunResult } from "../../tools/support/process";
 import { accept } from "../support/declarations";
-import type { ApiServer, KubernetesObject } from "./api-server";
+import type { ApiServer, KubernetesObject } from "../support/api-server";
 import { COMMAND_MS, fixtureProject, stateResources } from "./harness";
 import type { Project } from "./harness";
 import { objectKey } from "./stack-harness";

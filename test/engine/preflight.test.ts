@@ -10,9 +10,9 @@ import { type PreflightReport, runPreflight } from "../../cli/preflight";
 import { VERBS } from "../../cli/preflight/checks/permissions";
 import { repository } from "../../tools/support/places";
 import { run } from "../../tools/support/process";
-import { startApiServer } from "./api-server";
-import type { ApiServer, KubernetesObject } from "./api-server";
-import { freePorts } from "./daemons";
+import { startApiServer } from "../support/api-server";
+import type { ApiServer, KubernetesObject } from "../support/api-server";
+import { freePorts } from "../support/daemons";
 import { changes, fixtureProject, temporaryFolder } from "./harness";
 
 const CATALOGUE = path.join(repository, "stacks/catalogue/dev.yaml");

@@ -8,7 +8,7 @@ import { run } from "../../tools/support/process";
 import type { RunResult } from "../../tools/support/process";
 import { UserError, lastLines } from "../../tools/support/report";
 import { prepareStack } from "../../tools/support/stack-run";
-import type { KubernetesObject } from "./api-server";
+import type { KubernetesObject } from "../support/api-server";
 import { COMMAND_MS, filesUnder, stateResources } from "./harness";
 import type { StateResource } from "./harness";
 

@@ -1,7 +1,7 @@
 // Each environment of stacks/ against a real API server with Istio's kinds: every object reads back as declared, a second up changes nothing.
 import { expect } from "chai";
-import { startApiServer } from "./api-server";
-import type { ApiServer, KubernetesObject } from "./api-server";
+import { startApiServer } from "../support/api-server";
+import type { ApiServer, KubernetesObject } from "../support/api-server";
 import { STACK_MS, embeddedObjects, objectKey, stackProject } from "./stack-harness";
 import type { StackProject } from "./stack-harness";
 

@@ -2,8 +2,8 @@
 import { expect } from "chai";
 import { repository } from "../../tools/support/places";
 import { run } from "../../tools/support/process";
-import { startApiServer } from "./api-server";
-import type { ApiServer } from "./api-server";
+import { startApiServer } from "../support/api-server";
+import type { ApiServer } from "../support/api-server";
 
 describe("up into a cluster", function () {
     this.timeout(180_000);

@@ -8,8 +8,8 @@ import { parseAllDocuments } from "yaml";
 import { type KubernetesObject, manifestsOf } from "../../manifests";
 import { type DeclarationInput, checkDeclaration } from "../../model";
 import { accept, declarations, input } from "../support/declarations";
-import { type Answer, type ApiServer, startApiServer } from "./api-server";
-import { type Istiod, startIstiod } from "./istiod";
+import { type Answer, type ApiServer, startApiServer } from "../support/api-server";
+import { type Istiod, startIstiod } from "../support/istiod";
 
 const DECLARATIONS = 1000, AT_ONCE = 12, NAMESPACES = Array.from({ length: 8 }, (_, index) => `namespace-${index}`);
 

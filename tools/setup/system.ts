@@ -10,7 +10,9 @@ const packages: readonly SystemPackage[] = [
     { command: "etcd", name: "etcd-server", use: "store of the API server (npm run test:engine)" },
     { command: "ip", name: "iproute2", use: "network namespaces of the mesh tests" },
     { command: "iptables", name: "iptables", use: "interception and faults in the mesh tests" },
-    { command: "dig", name: "dnsutils", use: "DNS in the mesh tests" },
+    { command: "openssl", name: "openssl", use: "certificates of the mesh tests' servers" },
+    { command: "tcpdump", name: "tcpdump", use: "what is on the wire in the mesh tests" },
+    { command: "setpriv", name: "util-linux", use: "proxies of the mesh tests under their own user" },
 ];
 /** Folders of administrators' commands, which a user's PATH often lacks. */
 const ADMIN_FOLDERS = ["/usr/sbin", "/sbin"];

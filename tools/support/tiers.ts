@@ -20,3 +20,9 @@ export async function engineTier(): Promise<Counts> {
     await build();
     return mocha("engine", ["test/engine/**/*.test.ts", "test/consumers/engine/*.test.ts"], 40 * 60_000);
 }
+
+/** The quick set of scenarios on a real mesh: `npm run setup` first, on Linux as root. */
+export async function meshTier(): Promise<Counts> {
+    await build();
+    return mocha("mesh", ["test/mesh/**/*.test.ts"], 15 * 60_000);
+}

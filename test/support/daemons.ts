@@ -12,17 +12,39 @@ import { lastLines } from "../../tools/support/report";
 const READY_MS = 90_000;
 const END_MS = 10_000;
 
+export interface DaemonsOptions {
+    /** Put before each command, for example `ip netns exec NAME`. It must become the command (exec), since it is ended by its id. */
+    readonly prefix?: readonly string[];
+    /** `own` (default): they end with this process at the latest. `free`: they are in sessions of their own, and whoever started them ends them. */
+    readonly lifetime?: "own" | "free";
+}
+
+export interface DaemonOptions {
+    /** Variables over those of this process. */
+    readonly env?: NodeJS.ProcessEnv;
+    /** Default: the folder of the logs. */
+    readonly cwd?: string;
+    /** The log's name without `.log`. Default: the file's name. */
+    readonly name?: string;
+}
+
 export class Daemons {
     private readonly running: ChildProcess[] = [];
+    private readonly logs = new Map<ChildProcess, string>();
     private readonly killAll = (): void => this.running.forEach((child) => child.kill("SIGKILL"));
 
-    constructor(private readonly folder: string) {
-        process.on("exit", this.killAll);
+    constructor(private readonly folder: string, private readonly options: DaemonsOptions = {}) {
+        if (options.lifetime !== "free") process.on("exit", this.killAll);
     }
 
-    start(file: string, flags: readonly string[]): ChildProcess {
-        const log = openSync(this.logOf(file), "a");
-        const child = spawn(file, flags, { stdio: ["ignore", log, log], cwd: this.folder });
+    start(file: string, flags: readonly string[], options: DaemonOptions = {}): ChildProcess {
+        const logFile = path.join(this.folder, `${options.name ?? path.basename(file)}.log`);
+        const log = openSync(logFile, "a");
+        const [command = file, ...args] = [...this.options.prefix ?? [], file, ...flags];
+        const child = spawn(command, args, {
+            stdio: ["ignore", log, log], cwd: options.cwd ?? this.folder, env: { ...process.env, ...options.env }, detached: this.options.lifetime === "free",
+        });
+        this.logs.set(child, logFile);
         child.on("error", () => undefined); // `until` tells it, since there is no process then.
         closeSync(log);
         this.running.push(child);
@@ -35,12 +57,18 @@ export class Daemons {
         while (!await condition().catch(() => false)) {
             const dead = this.running.find(hasEnded);
             if (dead !== undefined || Date.now() > deadline) {
-                const file = dead?.spawnfile ?? this.running.at(-1)?.spawnfile ?? "";
-                const log = await readFile(this.logOf(file), "utf8").catch(() => "no log");
-                throw new Error(`${what} did not get ready: ${dead === undefined ? `waited ${String(READY_MS / 1000)} s` : `${path.basename(file)} has ended`}; last lines of its log:\n${lastLines(log)}`);
+                const shown = dead ?? this.running.at(-1);
+                const file = shown === undefined ? "" : this.logs.get(shown) ?? "";
+                const log = await readFile(file, "utf8").catch(() => "no log");
+                throw new Error(`${what} did not get ready: ${dead === undefined ? `waited ${String(READY_MS / 1000)} s` : `${path.basename(file, ".log")} has ended`}; last lines of its log:\n${lastLines(log)}`);
             }
             await wait(100);
         }
+    }
+
+    /** Lets this process end while they run on; for those that are free. */
+    release(): void {
+        for (const child of this.running) child.unref();
     }
 
     /** Ends all, the last one first. */
@@ -54,10 +82,6 @@ export class Daemons {
             await ended;
             clearTimeout(timer);
         }
-    }
-
-    private logOf(file: string): string {
-        return path.join(this.folder, `${path.basename(file)}.log`);
     }
 }
 

@@ -8,7 +8,7 @@ import { locate } from "../../tools/setup/install";
 import { onPath } from "../../tools/support/places";
 import { UserError } from "../../tools/support/report";
 import { Daemons, freePorts } from "./daemons";
-import { temporaryFolder } from "./harness";
+import { temporaryFolder } from "./folders";
 
 /** An address of the documentation range: the server must name one that is not loopback, and nobody asks for it. */
 const ADVERTISED = "192.0.2.1";
@@ -30,6 +30,8 @@ export interface KubernetesObject {
 export interface ApiServer {
     /** The file to put into KUBECONFIG or a provider. */
     readonly kubeconfig: string;
+    /** An administrator's. */
+    readonly token: string;
     /** One request with an administrator's rights. */
     readonly request: (method: string, url: string, body?: unknown) => Promise<Answer>;
     /** Kills the API server; what it returns starts it again, with the same data at the same address, and does not wait for it. */
@@ -38,17 +40,29 @@ export interface ApiServer {
     readonly stop: () => Promise<void>;
 }
 
+/** Where an API server runs when not on this machine's loopback: in a network namespace, whose owner ends all processes and removes the folder. */
+export interface ApiServerPlace {
+    readonly folder: string;
+    readonly prefix: readonly string[];
+    /** A socket whose connections reach `API_PORT` of the loopback there. */
+    readonly relay: string;
+}
+
+/** The API server's port in a namespace of its own. */
+export const API_PORT = 6443;
+const ETCD_PORTS = [2379, 2380] as const;
+
 /** Starts all, loads Istio's kinds and waits until they are served; leaves nothing behind when that fails. */
-export async function startApiServer(): Promise<ApiServer> {
-    const folder = await temporaryFolder();
-    const daemons = new Daemons(folder);
+export async function startApiServer(place?: ApiServerPlace): Promise<ApiServer> {
+    const folder = place?.folder ?? await temporaryFolder();
+    const daemons = new Daemons(folder, place === undefined ? {} : { prefix: place.prefix, lifetime: "free" });
     const stop = async (): Promise<void> => {
         await daemons.stop();
         await rm(folder, { recursive: true, force: true });
     };
     try {
         const token = randomBytes(16).toString("hex");
-        const [client, peer, port] = await freePorts(3) as [number, number, number];
+        const [client, peer, port] = place === undefined ? await freePorts(3) as [number, number, number] : [...ETCD_PORTS, API_PORT];
         daemons.start(etcdFile(), etcdFlags(folder, client, peer));
         const file = await locate("kube-apiserver"), flags = await serverFlags(folder, client, port, token);
         let apiServer = daemons.start(file, flags);
@@ -60,7 +74,7 @@ export async function startApiServer(): Promise<ApiServer> {
                 apiServer = daemons.start(file, flags);
             };
         };
-        const request: ApiServer["request"] = (method, url, body) => send(port, token, method, url, body);
+        const request = apiClient({ port, token, ...(place === undefined ? {} : { relay: place.relay }) });
         await daemons.until("The API server", async () => (await request("GET", "/readyz")).status === 200);
         await loadCrds(request, daemons);
         const kubeconfig = await writeKubeconfig(folder, port, token);
@@ -68,7 +82,8 @@ export async function startApiServer(): Promise<ApiServer> {
         daemons.start(await locate("kube-controller-manager"), [
             `--kubeconfig=${kubeconfig}`, `--controllers=${CONTROLLERS}`, "--leader-elect=false", "--secure-port=0", "--authentication-skip-lookup",
         ]);
-        return { kubeconfig, request, crash, stop };
+        daemons.release();
+        return { kubeconfig, token, request, crash, stop };
     } catch (error) {
         await stop();
         throw error;
@@ -130,12 +145,18 @@ async function writeKubeconfig(folder: string, port: number, token: string): Pro
     return file;
 }
 
-function send(port: number, token: string, method: string, url: string, body: unknown): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-        // A JSON patch is a list of operations; server-side apply names its field manager; else it is a merge patch.
-        const patch = Array.isArray(body) ? "application/json-patch+json" : url.includes("?fieldManager=") ? "application/apply-patch+yaml" : "application/merge-patch+json";
+export interface ApiAddress { readonly port: number; readonly token: string; readonly relay?: string }
+
+/** How a PATCH changes an object: part of it, operations on it, or (server-side apply) all that its sender declares. */
+const PATCHES = { merge: "application/merge-patch+json", operations: "application/json-patch+json", apply: "application/apply-patch+yaml" };
+
+/** Requests with an administrator's rights. */
+export function apiClient({ port, token, relay }: ApiAddress): ApiServer["request"] {
+    return (method, url, body) => new Promise((resolve, reject) => {
+        const patch = Array.isArray(body) ? PATCHES.operations : url.includes("fieldManager=") ? PATCHES.apply : PATCHES.merge;
         const headers = { authorization: `Bearer ${token}`, "content-type": method === "PATCH" ? patch : "application/json" };
-        const request = https.request({ host: "127.0.0.1", port, path: url, method, headers, rejectUnauthorized: false }, (response) => {
+        const target = relay === undefined ? { host: "127.0.0.1", port } : { socketPath: relay };
+        const request = https.request({ ...target, path: url, method, headers, rejectUnauthorized: false }, (response) => {
             let text = "";
             response.setEncoding("utf8").on("data", (chunk: string) => text += chunk).on("end", () => {
                 const isJson = response.headers["content-type"]?.startsWith("application/json") === true;

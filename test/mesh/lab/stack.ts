@@ -1,0 +1,75 @@
+// The stack of a lab: hosts declared with our components, brought into the lab's API server by the real Pulumi CLI.
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { DeclarationInput } from "../../../model";
+import { preparePulumi } from "../../../tools/pulumi";
+import type { Pulumi } from "../../../tools/pulumi";
+import { repository } from "../../../tools/support/places";
+import { UserError } from "../../../tools/support/report";
+import { kubeconfigOf } from "./control-plane";
+import { folderOf } from "./folder";
+import { inNamespace } from "./network";
+
+/** Hosts by the component's name. */
+export type Hosts = Readonly<Record<string, DeclarationInput>>;
+
+const COMMAND_MS = 180_000;
+
+export class Stack {
+    private pulumi: Promise<Pulumi> | undefined;
+    private isUsed = false;
+
+    constructor(private readonly lab: string) {}
+
+    /** `pulumi up` with exactly these hosts. Returns what the CLI printed. */
+    async up(hosts: Hosts): Promise<string> {
+        const pulumi = await this.prepare();
+        this.isUsed = true;
+        writeFileSync(path.join(this.program, "hosts.json"), JSON.stringify(hosts));
+        return (await pulumi.must(["up", "--yes", "--skip-preview", "--stack", "lab"], this.options())).stdout;
+    }
+
+    /** `pulumi destroy`; nothing when nothing was brought up. */
+    async destroy(): Promise<void> {
+        if (!this.isUsed && !existsSync(this.state)) return;
+        const pulumi = await this.prepare();
+        await pulumi.must(["destroy", "--yes", "--skip-preview", "--stack", "lab"], this.options());
+        this.isUsed = false;
+    }
+
+    private get program(): string {
+        return path.join(folderOf(this.lab), "stack/program");
+    }
+
+    private get state(): string {
+        return path.join(folderOf(this.lab), "stack/state");
+    }
+
+    private options(): { readonly cwd: string; readonly timeout: number } {
+        return { cwd: this.program, timeout: COMMAND_MS };
+    }
+
+    private prepare(): Promise<Pulumi> {
+        this.pulumi ??= this.make();
+        return this.pulumi;
+    }
+
+    private async make(): Promise<Pulumi> {
+        if (!existsSync(path.join(repository, "dist/index.js"))) throw new UserError("The lab's stack runs the compiled library, and there is no dist/: run npm run build.");
+        const isNew = !existsSync(this.program);
+        if (isNew) {
+            mkdirSync(path.dirname(this.program), { recursive: true });
+            cpSync(path.join(__dirname, "../fixtures/program"), this.program, { recursive: true });
+            // The program finds the SDK where the library does: two copies of it would not know each other's resources.
+            symlinkSync(path.join(repository, "node_modules"), path.join(folderOf(this.lab), "stack/node_modules"));
+        }
+        const pulumi = await preparePulumi({
+            backend: this.state, prefix: inNamespace(this.lab, "control"), skipCheckpoints: true, env: { LAB_LIBRARY: path.join(repository, "dist") },
+        });
+        if (!isNew) return pulumi;
+        await pulumi.must(["stack", "init", "lab"], this.options());
+        await pulumi.must(["config", "set", "kubeconfig", readFileSync(kubeconfigOf(this.lab), "utf8"), "--stack", "lab"], this.options());
+        return pulumi;
+    }
+}
+
