@@ -86,7 +86,7 @@ scenario("routes", { title: "Routes", question: "Does each route carry traffic t
                     SHOULD[route]?.(one);
                 }
             },
-            shown: ({ seen }) => `${String(seen.reduce((sum, { sent }) => sum + sent, 0))} connections of ${String(seen.length)} pairs of consumer and host, none lost, none astray`,
+            shown: ({ seen }) => `${String(seen.reduce((sum, { sent }) => sum + sent, 0))} connections of ${String(seen.length)} pairs of consumer and host: none lost, none astray. ${wire(seen)}`,
             earlier: route === Route.MtlsPassthrough ? "SNI of the host and ALPN istio at the gateway, the application's own ClientHello at the VIP" : undefined,
         });
     }
@@ -98,6 +98,14 @@ scenario("routes", { title: "Routes", question: "Does each route carry traffic t
         shown: () => "nothing",
     });
 });
+
+function wire(seen: readonly Seen[]): string {
+    const [one] = seen;
+    if (one === undefined) return "";
+    const hello = ({ sni = "none", alpn = [] }: Hello): string => `SNI ${sni}, ALPN ${alpn.join(" ")}`;
+    const first = one.atGateway === null ? "" : `sidecar to gateway: ${hello(one.atGateway)}${one.client === null ? "" : `, ${one.client} to ${one.gateway ?? "?"}`}; `;
+    return `${first}to the server: ${hello(one.atServer)}, certificate ${one.certificate ?? "none"}`;
+}
 
 async function look(lab: Lab, { host }: DeclarationInput, consumer: Consumer, connections: number): Promise<Seen> {
     const begin = Date.now(), gateway = lab.gateways.pod(0), app = lab.apps[consumer];
