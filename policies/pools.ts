@@ -1,16 +1,18 @@
 // What is known of the pool behind a host: from the object's own annotations, then the pack's configuration, then the catalogue.
 import { ANNOTATIONS, type Pool, hostMatches, normaliseHost, poolFromAnnotations } from "../model";
-import type { IstioObject } from "./objects";
+import type { MeshObject } from "./objects";
 import { UNKNOWN } from "./plain";
 
 /** A pool that is declared for a host or, as `*.partner.example`, for every host below a name. */
 export interface HostPool extends Pool {
     readonly host: string;
+    /** The declared loss window, where one is known: a Go duration. */
+    readonly lossWindow?: string;
 }
 
 export type PoolAnswer =
-    /** `isSecret` where it is known from a secret annotation. */
-    | { readonly state: "declared"; readonly pool: Pool; readonly isSecret: boolean }
+    /** `isSecret` where it is known from a secret annotation; `isSizeUnknown` where a preview does not know yet how many addresses there are. */
+    | { readonly state: "declared"; readonly pool: Pool & Pick<HostPool, "lossWindow">; readonly isSecret: boolean; readonly isSizeUnknown: boolean }
     /** Nobody has said anything about the pool. */
     | { readonly state: "undeclared" }
     /** Somebody may have: an annotation that is unknown in this preview or left out by a patch, or a source that cannot be read. */
@@ -24,19 +26,32 @@ export class Pools {
     constructor(private readonly sources: readonly (readonly HostPool[])[], private readonly complete: boolean) {}
 
     /** The pool behind a host of an object. */
-    of(object: IstioObject, host: string): PoolAnswer {
-        const own = annotated(object, host);
-        if (own.state !== "undeclared") return own;
+    of(object: MeshObject, host: string): PoolAnswer {
+        const own = annotated(object, host), known = this.known(host);
+        // Annotations carry no window.
+        if (own.state === "declared") return { ...own, pool: { ...own.pool, lossWindow: known?.lossWindow } };
+        if (own.state === "unknown") return own;
+        if (known !== undefined) return { state: "declared", pool: known, isSecret: false, isSizeUnknown: false };
+        return { state: this.complete && !object.isPatch ? "undeclared" : "unknown" };
+    }
+
+    /** Whether every source was read; otherwise a host that is in none may be in the one that was not. */
+    get isComplete(): boolean {
+        return this.complete;
+    }
+
+    /** What the configuration or the catalogue says of a host. */
+    known(host: string): HostPool | undefined {
         for (const source of this.sources) {
             const pool = find(source, host);
-            if (pool !== undefined) return { state: "declared", pool, isSecret: false };
+            if (pool !== undefined) return pool;
         }
-        return { state: this.complete && !object.isPatch ? "undeclared" : "unknown" };
+        return undefined;
     }
 }
 
 /** The annotations speak of the host that `istio-egress/host` names, where it is there, and of every host of the object otherwise. */
-function annotated(object: IstioObject, host: string): PoolAnswer {
+function annotated(object: MeshObject, host: string): PoolAnswer {
     const about = object.annotation(ANNOTATIONS.host), membership = object.annotation(ANNOTATIONS.membership);
     if (about === UNKNOWN || membership === UNKNOWN) return { state: "unknown" };
     if (about !== undefined && normaliseHost(about) !== normaliseHost(host)) return { state: "undeclared" };
@@ -47,11 +62,11 @@ function annotated(object: IstioObject, host: string): PoolAnswer {
     });
     if (pool === undefined) return { state: "undeclared" };
     const isSecret = [ANNOTATIONS.membership, ANNOTATIONS.addressesPerAnswer].some((name) => object.isSecret(["metadata", "annotations", name]));
-    return { state: "declared", pool, isSecret };
+    return { state: "declared", pool, isSecret, isSizeUnknown: count === UNKNOWN };
 }
 
 /** The first that names the host exactly, otherwise the first pattern that covers it. */
-function find(source: readonly HostPool[], host: string): Pool | undefined {
+function find(source: readonly HostPool[], host: string): HostPool | undefined {
     const name = normaliseHost(host);
     return source.find((entry) => normaliseHost(entry.host) === name) ?? source.find((entry) => hostMatches(entry.host, name));
 }

@@ -1,6 +1,7 @@
 // What the rules about ServiceEntries share.
 import { ANNOTATIONS, type Path, normaliseHost } from "../model";
-import type { IstioObject } from "./objects";
+import type { MeshObject } from "./objects";
+import { UNKNOWN } from "./plain";
 
 export interface Host {
     readonly name: string;
@@ -9,7 +10,7 @@ export interface Host {
 }
 
 /** The distinct hosts that are known, in one spelling; where none is, in a preview or a patch, the one that the object is annotated with. */
-export function hostsOf(entry: IstioObject): readonly Host[] {
+export function hostsOf(entry: MeshObject): readonly Host[] {
     const known = hostsAt(entry, ["spec", "hosts"], normaliseHost);
     if (known.length > 0) return known;
     const annotated = entry.annotation(ANNOTATIONS.host);
@@ -19,7 +20,7 @@ export function hostsOf(entry: IstioObject): readonly Host[] {
 }
 
 /** The distinct hosts of a list that are known. */
-export function hostsAt(object: IstioObject, list: Path, nameOf: (host: string) => string): readonly Host[] {
+export function hostsAt(object: MeshObject, list: Path, nameOf: (host: string) => string): readonly Host[] {
     const hosts = new Map<string, Host>();
     for (const index of object.indexes(list)) {
         const host = object.text([...list, index]);
@@ -37,4 +38,14 @@ export function listed(hosts: readonly Host[]): string {
     if (rest > 0) return `${shown.join(", ")} and ${rest} more`;
     const last = shown[shown.length - 1] ?? "";
     return shown.length < 2 ? last : `${shown.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** Endpoints that are all IP addresses leave nothing for DNS to answer; those that are unknown may be. */
+export function mayHaveAddressesOnly(object: MeshObject): boolean {
+    if (object.at(["spec", "endpoints"]) === UNKNOWN) return true;
+    const indexes = object.indexes(["spec", "endpoints"]);
+    return indexes.length > 0 && indexes.every((index) => {
+        const address = object.text(["spec", "endpoints", index, "address"]);
+        return address === UNKNOWN || (address !== undefined && /^[\d.]+$|:/.test(address));
+    });
 }
