@@ -4,6 +4,6 @@ export type { EgressCatalogArgs } from "./egress-catalog";
 export { EgressGateway } from "./egress-gateway";
 export type { EgressGatewayArgs, GatewayPort, GatewayPortArgs, GatewayReferenceArgs, GatewayReferenceOutput } from "./egress-gateway";
 export { ExternalEgressHost } from "./external-egress-host";
-export type { ConsumerArgs, ExternalEgressHostArgs, FailoverArgs, OutlierArgs, OwnershipArgs, PoolArgs, PortArgs } from "./external-egress-host-args";
+export type { ConsumerArgs, ExternalEgressHostArgs, FailoverArgs, OutlierArgs, OwnershipArgs, PoolArgs, PortArgs, TlsArgs } from "./external-egress-host-args";
 export type { ContractTermOutput, DrainWaitOutput, EgressObject, HostPlan, HostSummary, LossWindowOutput, OutlierOutput, TimePart } from "./outputs";
-export { GatewayConsumers, LoadBalancer, Membership, Protocol, Resolution, Route } from "../model";
+export { GatewayConsumers, LoadBalancer, Membership, Protocol, Resolution, Route, TlsMode } from "../model";

@@ -1,6 +1,6 @@
 // Stand-ins for values that are not known yet: at least two valid ones for every property of a declaration, which differ
 // in all that follows from them. tracking.ts finds with them what depends on a value.
-import { ALL_CONSUMERS, API_VERSIONS, GatewayConsumers, LoadBalancer, Membership, type Path, Protocol, Resolution, Route } from "../model";
+import { ALL_CONSUMERS, API_VERSIONS, GatewayConsumers, LoadBalancer, Membership, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
 
 const ANY_PATCH = { metadata: { labels: "sample", annotations: "sample" }, spec: "sample" };
 const TEXTS = ["sample-a", "sample-b"], DURATIONS = ["7s", "8s"], PERCENTS = [51, 52];
@@ -20,7 +20,10 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     ports: [[{ number: 443, protocol: Protocol.Tls }], [{ number: 8443, protocol: Protocol.Tls }, { number: 9443, protocol: Protocol.Tls }]],
     "ports.*": [{ number: 443, protocol: Protocol.Tls }, { number: 8443, protocol: Protocol.Tls }],
     "ports.*.number": [443, 8443],
-    "ports.*.protocol": [Protocol.Tls, Protocol.Https],
+    "ports.*.protocol": [Protocol.Tls, Protocol.Http, Protocol.Tcp],
+    "ports.*.targetPort": [443, 8443],
+    addresses: [["192.0.2.1"], ["192.0.2.2", "192.0.2.3"]],
+    "addresses.*": ["192.0.2.1", "192.0.2.2"],
     pool: [{ membership: Membership.Fixed, addressesPerAnswer: 2 }, { membership: Membership.Rotating, addressesPerAnswer: 3 }],
     "pool.membership": Object.values(Membership),
     "pool.addressesPerAnswer": [2, 1, 3],
@@ -31,7 +34,7 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     "failover.dnsTtl": DURATIONS,
     "failover.envoyRefresh": DURATIONS,
     "failover.longestConnection": DURATIONS,
-    route: [Route.MtlsPassthrough, Route.Passthrough, Route.Direct],
+    route: [Route.MtlsPassthrough, Route.Passthrough, Route.TlsOrigination, Route.Direct],
     gateway: [gateway("a", 443, GatewayConsumers.Declared), gateway("b", 8443, GatewayConsumers.All)],
     "gateway.namespace": TEXTS,
     "gateway.selector": [{ "sample-a": "a" }, { "sample-b": "b" }],
@@ -54,6 +57,19 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     loadBalancer: Object.values(LoadBalancer),
     connectTimeout: DURATIONS,
     idleTimeout: DURATIONS,
+    tls: [
+        { mode: TlsMode.Simple, caCertificates: "/sample-a", subjectAltNames: ["sample-a"], sni: "sample-a.example" },
+        { mode: TlsMode.Mutual, clientCertificate: "/sample-b", privateKey: "/sample-b", subjectAltNames: ["sample-b", "sample-c"], sni: "sample-b.example" },
+        { mode: TlsMode.Simple, credentialName: "sample-a" },
+    ],
+    "tls.mode": Object.values(TlsMode),
+    "tls.credentialName": TEXTS,
+    "tls.caCertificates": ["/sample-a", "/sample-b"],
+    "tls.clientCertificate": ["/sample-a", "/sample-b"],
+    "tls.privateKey": ["/sample-a", "/sample-b"],
+    "tls.subjectAltNames": [["sample-a"], ["sample-b", "sample-c"]],
+    "tls.subjectAltNames.*": TEXTS,
+    "tls.sni": ["a.sample.example", "b.sample.example"],
     outlier: [
         { consecutiveLocalOriginFailures: 4, interval: "7s", baseEjectionTime: "7s", maxEjectionPercent: 51, minHealthPercent: 2 },
         { consecutiveLocalOriginFailures: 5, interval: "8s", baseEjectionTime: "8s", maxEjectionPercent: 52, minHealthPercent: 3 },

@@ -1,4 +1,6 @@
 // The one validator of a declaration: structure, then what Istio or Envoy rejects and what can have no effect.
+import { checkAddresses } from "./addresses";
+import { checkPorts } from "./check-ports";
 import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, LABEL_PATTERN, declarationSchema, gatewayReferenceSchema } from "./declaration";
 import { parseDuration } from "./duration";
 import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, panics, safeBand } from "./guard";
@@ -8,8 +10,9 @@ import { overrideProblems } from "./overrides";
 import { EJECTION_OF_LOGICAL, isWildcard, resolutionOf } from "./outlier";
 import { type Path, type Problem, Problems, formatPath, isWithin, show } from "./problem";
 import { Membership, Resolution } from "./resolution";
-import { refuseRoute, usesGateway } from "./routes";
+import { usesGateway } from "./routes";
 import { checkStructure, describeIn } from "./structure";
+import { checkTls } from "./tls";
 
 const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
@@ -64,11 +67,13 @@ function semanticProblems(declaration: Declaration): readonly Problem[] {
     const problems = new Problems();
     checkHost(problems, declaration);
     checkPool(problems, declaration);
-    checkRoutes(problems, declaration);
+    checkPorts(problems, declaration);
+    checkAddresses(problems, declaration);
     checkGateway(problems, declaration);
     checkConsumers(problems, declaration);
     checkDurations(problems, declaration);
     checkNoEffect(problems, declaration);
+    checkTls(problems, declaration);
     checkOutlier(problems, declaration);
     checkOwnership(problems, declaration);
     problems.list.push(...overrideProblems(declaration));
@@ -91,34 +96,6 @@ function checkPool(problems: Problems, declaration: Declaration): void {
     if (declaration.resolution !== undefined && isWildcard(declaration.host)) {
         problems.add(["resolution"], `is ${show(declaration.resolution)}, but ${show(declaration.host)} is a wildcard, which no DNS answer resolves: leave it out.`, [["host"]]);
     }
-}
-
-function checkRoutes(problems: Problems, declaration: Declaration): void {
-    const wildcard = isWildcard(declaration.host), { route, gateway } = declaration;
-    const seen = new Map<number, number>();
-    declaration.ports.forEach(({ number, protocol }, index) => {
-        const path: Path = ["ports", index];
-        const refusal = refuseRoute({ route, protocol, wildcard, membership: declaration.pool.membership, istioVersion: gateway?.istioVersion });
-        if (refusal !== undefined) {
-            const at: Record<typeof refusal.at, Path> = { route: ["route"], host: ["host"], pool: ["pool", "membership"], protocol: [...path, "protocol"], istioVersion: ["gateway", "istioVersion"] };
-            const known = problems.list.some((problem) => problem.text === refusal.text && formatPath(problem.path) === formatPath(at[refusal.at]));
-            if (!known) problems.add(at[refusal.at], refusal.text, [["route"], ["host"], ["pool", "membership"], [...path, "protocol"], ["gateway", "istioVersion"]]);
-        }
-        const first = seen.get(number);
-        if (first === undefined) seen.set(number, index);
-        else problems.add([...path, "number"], `is ${number}, which ports[${first}] declares already: remove one of them.`, [["ports", first, "number"]]);
-        const target = targetPortOf(declaration, number), twin = declaration.ports.findIndex((port) => target !== undefined && targetPortOf(declaration, port.number) === target);
-        if (target !== undefined && twin < index && first === undefined) {
-            problems.add([...path, "number"], `is ${number}, which the gateway's pods serve on ${target}, as they do ports[${twin}]: Istio silently drops the host's second server on one listener; give each port of the gateway its own targetPort.`, [["route"], ["gateway"], ["ports", twin, "number"]]);
-        }
-        if (usesGateway(route) && gateway !== undefined && !gateway.ports.some((port) => port.number === number)) {
-            problems.add([...path, "number"], `is ${number}, but the gateway's Service has ${gateway.ports.map((port) => port.number).join(", ")} only: add the port to the gateway and its Service, then to gateway.ports.`, [["route"], ["gateway"]]);
-        }
-    });
-}
-
-function targetPortOf({ route, gateway }: Declaration, number: number): number | undefined {
-    return usesGateway(route) ? gateway?.ports.find((port) => port.number === number)?.targetPort : undefined;
 }
 
 function checkGateway(problems: Problems, { route, gateway, active }: Declaration): void {

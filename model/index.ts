@@ -1,4 +1,5 @@
 // The model: every decision about external egress, pure.
+export * from "./addresses";
 export * from "./annotations";
 export * from "./check";
 export * from "./conflicts";
@@ -12,8 +13,10 @@ export * from "./names";
 export * from "./outlier";
 export * from "./overrides";
 export * from "./plan";
+export * from "./ports";
 export * from "./problem";
 export * from "./resolution";
 export * from "./routes";
 export { nearest } from "./structure";
+export * from "./tls";
 export * from "./window";

@@ -7,6 +7,7 @@ import { MEASURED_ISTIO, compareIstio, formatIstio, parseIstioVersion } from "./
 import { connectTimeoutMs, decideOutlier, resolutionOf } from "./outlier";
 import { Membership, Resolution } from "./resolution";
 import { usesGateway } from "./routes";
+import { describeTls } from "./tls";
 import { type DrainWait, type LossWindow, drainWait, lossWindow } from "./window";
 
 export interface OutlierPlan {
@@ -43,7 +44,7 @@ export function planOf(declaration: Declaration): EgressPlan {
     const decision = resolutionOf(declaration), outlier = outlierPlan(declaration);
     const window = lossWindow(declaration), drain = drainWait(declaration);
     const consequences = consequencesOf(declaration, decision.consequence, outlier);
-    const overrides = Object.keys(declaration.manifestOverrides ?? {});
+    const overrides = Object.keys(declaration.manifestOverrides ?? {}), tls = describeTls(declaration);
     return {
         host: declaration.host, route: declaration.route, active: declaration.active,
         resolution: decision.resolution, resolutionReason: decision.reason,
@@ -52,6 +53,7 @@ export function planOf(declaration: Declaration): EgressPlan {
         summary: [
             `resolution ${decision.resolution}: ${decision.reason}`,
             describeOutlier(outlier, declaration.pool.addressesPerAnswer),
+            ...(tls === undefined ? [] : [tls]),
             `loss window: ${window.text}`,
             ...(declaration.pool.membership === Membership.Fixed ? [`drain wait: ${drain.text}`] : []),
             ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),
