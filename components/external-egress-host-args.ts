@@ -1,7 +1,7 @@
 // The arguments of ExternalEgressHost: the declaration of model/, with an Input at every leaf.
 import type * as pulumi from "@pulumi/pulumi";
 import type { LoadBalancer, Membership, Protocol, Resolution, Route, TlsMode } from "../model";
-import type { GatewayReferenceArgs } from "./egress-gateway";
+import type { GatewayReferenceArgs } from "./egress-gateway-args";
 
 /** A port of the host. */
 export interface PortArgs {

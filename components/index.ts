@@ -2,8 +2,10 @@
 export { EgressCatalog } from "./egress-catalog";
 export type { EgressCatalogArgs } from "./egress-catalog";
 export { EgressGateway } from "./egress-gateway";
-export type { EgressGatewayArgs, GatewayPort, GatewayPortArgs, GatewayReferenceArgs, GatewayReferenceOutput } from "./egress-gateway";
+export type {
+    EgressGatewayArgs, EgressGatewayPortArgs, GatewayDeploymentArgs, GatewayPort, GatewayPortArgs, GatewayReferenceArgs, GatewayReferenceOutput,
+} from "./egress-gateway-args";
 export { ExternalEgressHost } from "./external-egress-host";
 export type { ConsumerArgs, ExternalEgressHostArgs, FailoverArgs, OutlierArgs, OwnershipArgs, PoolArgs, PortArgs, TlsArgs } from "./external-egress-host-args";
 export type { ContractTermOutput, DrainWaitOutput, EgressObject, HostPlan, HostSummary, LossWindowOutput, OutlierOutput, TimePart } from "./outputs";
-export { GatewayConsumers, LoadBalancer, Membership, Protocol, Resolution, Route, TlsMode } from "../model";
+export { GatewayConsumers, GatewayMode, LoadBalancer, Membership, Protocol, Resolution, Route, TlsMode } from "../model";

@@ -1,6 +1,6 @@
 // Stand-ins for values that are not known yet: at least two valid ones for every property of a declaration, which differ
 // in all that follows from them. tracking.ts finds with them what depends on a value.
-import { ALL_CONSUMERS, API_VERSIONS, GatewayConsumers, LoadBalancer, Membership, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
+import { ALL_CONSUMERS, API_VERSIONS, GatewayConsumers, GatewayMode, LoadBalancer, Membership, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
 
 const ANY_PATCH = { metadata: { labels: "sample", annotations: "sample" }, spec: "sample" };
 const TEXTS = ["sample-a", "sample-b"], DURATIONS = ["7s", "8s"], PERCENTS = [51, 52];
@@ -46,6 +46,19 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     "gateway.ports.*.targetPort": [8443, 9443],
     "gateway.istioVersion": ["1.31.0", "1.32.0"],
     "gateway.consumers": Object.values(GatewayConsumers),
+    "gateway.mode": Object.values(GatewayMode),
+    "gateway.deployment": [{ longestConnection: "7s", name: "sample-a" }, { longestConnection: "8s", name: "sample-b", revision: "sample", endpointRemoval: "8s", minReplicas: 2, maxReplicas: 2, targetCpuUtilization: 52, cpuRequest: "2", memoryRequest: "2Gi", memoryLimit: "2Gi", readSecrets: true }],
+    "gateway.deployment.longestConnection": DURATIONS,
+    "gateway.deployment.name": TEXTS,
+    "gateway.deployment.revision": TEXTS,
+    "gateway.deployment.endpointRemoval": DURATIONS,
+    "gateway.deployment.minReplicas": [2, 1],
+    "gateway.deployment.maxReplicas": [1000, 999],
+    "gateway.deployment.targetCpuUtilization": PERCENTS,
+    "gateway.deployment.cpuRequest": ["1", "2"],
+    "gateway.deployment.memoryRequest": ["1Gi", "2Gi"],
+    "gateway.deployment.memoryLimit": ["1Gi", "2Gi"],
+    "gateway.deployment.readSecrets": [false, true],
     consumers: [[{ namespace: "sample-a" }], [{ namespace: "sample-b" }, { namespace: "sample-c" }]],
     "consumers.*": [{ namespace: "sample-a" }, { namespace: "sample-b" }],
     "consumers.*.namespace": [...TEXTS, ALL_CONSUMERS],

@@ -6,7 +6,9 @@ import type { KubernetesObject, Manifest } from "./manifest";
 import { clientServiceEntries, hostServiceEntry } from "./service-entry";
 import { gatewayLeg, meshLeg } from "./virtual-service";
 
+export { gatewayDeployment } from "./gateway-deployment";
 export type { KubernetesObject, Manifest } from "./manifest";
+export type { PlainObject, SupportManifest } from "./support";
 
 /** The manifests of a checked declaration, with its overrides merged in. */
 export function manifestsOf(name: string, declaration: Declaration): readonly Manifest[] {

@@ -1,9 +1,10 @@
 // The one validator of a declaration: structure, then what Istio or Envoy rejects and what can have no effect.
 import { checkAddresses } from "./addresses";
 import { checkPorts } from "./check-ports";
-import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, LABEL_PATTERN, declarationSchema, gatewayReferenceSchema } from "./declaration";
+import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, LABEL_PATTERN, declarationSchema } from "./declaration";
 import { parseDuration } from "./duration";
 import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, panics, safeBand } from "./guard";
+import { type Gateway, checkGatewayMode, gatewayReference, gatewaySchema } from "./gateway";
 import { parseHost } from "./host";
 import { parseIstioVersion } from "./istio";
 import { overrideProblems } from "./overrides";
@@ -40,12 +41,19 @@ export function fillDefaults(raw: unknown): Declaration {
     return normalise(declarationSchema.parse(raw));
 }
 
-/** Checks a gateway reference by itself, as a component publishes it. */
-export function checkGatewayReference(raw: unknown, unknown: readonly Path[] = []): { readonly problems: readonly Problem[] } {
-    const structure = checkStructure(gatewayReferenceSchema, raw), problems = new Problems();
-    if (structure.ok) checkReference(problems, structure.value, []);
-    else problems.list.push(...structure.problems);
-    return { problems: judgeable(problems.list, unknown) };
+export type GatewayResult = { readonly ok: true; readonly gateway: Gateway } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Checks an egress gateway as users declare it, one that exists or one to deploy, and fills in its defaults. */
+export function checkGateway(name: string, raw: unknown, unknown: readonly Path[] = []): GatewayResult {
+    const structure = checkStructure(gatewaySchema, raw);
+    if (!structure.ok) {
+        const judged = judgeable(structure.problems, unknown);
+        return { ok: false, problems: judged.length > 0 ? judged : structure.problems };
+    }
+    const problems = checkGatewayMode(name, structure.value);
+    if (problems.list.length === 0) checkReference(problems, gatewayReference(name, structure.value), []);
+    const judged = judgeable(problems.list, unknown);
+    return judged.length > 0 ? { ok: false, problems: judged } : { ok: true, gateway: structure.value };
 }
 
 /** What a property of a declaration is, as its schema says. */
@@ -69,7 +77,7 @@ function semanticProblems(declaration: Declaration): readonly Problem[] {
     checkPool(problems, declaration);
     checkPorts(problems, declaration);
     checkAddresses(problems, declaration);
-    checkGateway(problems, declaration);
+    checkUseOfGateway(problems, declaration);
     checkConsumers(problems, declaration);
     checkDurations(problems, declaration);
     checkNoEffect(problems, declaration);
@@ -98,7 +106,7 @@ function checkPool(problems: Problems, declaration: Declaration): void {
     }
 }
 
-function checkGateway(problems: Problems, { route, gateway, active }: Declaration): void {
+function checkUseOfGateway(problems: Problems, { route, gateway, active }: Declaration): void {
     const reads: Path[] = [["route"], ["gateway"]];
     if (usesGateway(route) && gateway === undefined) problems.add(["gateway"], `is missing: route ${route} needs the reference of an egress gateway.`, reads);
     if (!usesGateway(route) && gateway !== undefined) problems.add(["gateway"], `has no effect with route ${route}: remove it, or choose route mtls-passthrough.`, reads);
