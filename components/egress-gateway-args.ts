@@ -1,6 +1,6 @@
 // The arguments of EgressGateway, and the reference that declarations take.
 import type * as pulumi from "@pulumi/pulumi";
-import type { GatewayConsumers, GatewayMode } from "../model";
+import type { GatewayConsumers, GatewayMode, Lockdown } from "../model";
 
 /** A port of the gateway's Service. */
 export interface GatewayPortArgs {
@@ -28,6 +28,12 @@ export interface GatewayReferenceArgs {
      * @default "declared"
      */
     consumers?: pulumi.Input<GatewayConsumers>;
+    /**
+     * Whether the gateway denies what no declaration allows: a switch of the whole gateway, which EgressLockdown sets in the
+     * reference that it publishes.
+     * @default "off"
+     */
+    lockdown?: pulumi.Input<Lockdown>;
 }
 
 /** A port of an egress gateway, one that exists or one to deploy. */
@@ -146,4 +152,5 @@ export interface GatewayReferenceOutput {
     ports: GatewayPort[];
     istioVersion: string;
     consumers: GatewayConsumers;
+    lockdown: Lockdown;
 }

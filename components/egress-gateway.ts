@@ -5,7 +5,7 @@ import { type Gateway, GatewayMode, checkGateway, gatewayReference, gatewaySchem
 import type { EgressGatewayArgs, GatewayReferenceOutput } from "./egress-gateway-args";
 import { DeclarationError, describeProblems } from "./errors";
 import { type ResolvedInputs, resolveInputs, unknownPaths } from "./inputs";
-import { registerSupport } from "./support-objects";
+import { afterwards, registerSupport } from "./support-objects";
 import { track } from "./tracking";
 
 /**
@@ -73,9 +73,4 @@ function check(name: string, inputs: ResolvedInputs): void {
     if (unknown.some(([first]) => first === "mode")) throw new DeclarationError(subjectOf(name), ["mode is not known yet: what is created depends on it, so give a plain value."]);
     const result = checkGateway(name, inputs.value, unknown);
     if (!result.ok) throw new DeclarationError(subjectOf(name), describeProblems(result.problems, inputs.leaves));
-}
-
-/** The same value, known as early, which waits for resources and depends on them: hosts come after their gateway, and go before it. */
-function afterwards<T>(resources: readonly pulumi.Resource[], value: pulumi.Input<T>): pulumi.Output<T> {
-    return pulumi.all(resources.map(({ urn }) => urn)).apply(() => value) as pulumi.Output<T>;
 }

@@ -53,6 +53,12 @@ export interface FailoverArgs {
 export interface ConsumerArgs {
     /** A namespace whose applications use the host; `"*"` with a gateway whose consumers are all, or with route direct. */
     namespace: pulumi.Input<string>;
+    /**
+     * The service accounts of the namespace that may use the host; refused where nothing enforces it: with a gateway that is
+     * not locked (EgressLockdown), and on routes on which no gateway knows the client.
+     * @default all of the namespace
+     */
+    serviceAccounts?: pulumi.Input<pulumi.Input<string>[]>;
 }
 
 /** Who answers for the host, and why it is needed. */

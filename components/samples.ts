@@ -1,6 +1,6 @@
 // Stand-ins for values that are not known yet: at least two valid ones for every property of a declaration, which differ
 // in all that follows from them. tracking.ts finds with them what depends on a value.
-import { ALL_CONSUMERS, API_VERSIONS, GatewayConsumers, GatewayMode, LoadBalancer, Membership, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
+import { ALL_CONSUMERS, API_VERSIONS, AUTHORIZATION_POLICY, GatewayConsumers, GatewayMode, InCluster, LoadBalancer, Lockdown, Membership, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
 
 const ANY_PATCH = { metadata: { labels: "sample", annotations: "sample" }, spec: "sample" };
 const TEXTS = ["sample-a", "sample-b"], DURATIONS = ["7s", "8s"], PERCENTS = [51, 52];
@@ -46,6 +46,7 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     "gateway.ports.*.targetPort": [8443, 9443],
     "gateway.istioVersion": ["1.31.0", "1.32.0"],
     "gateway.consumers": Object.values(GatewayConsumers),
+    "gateway.lockdown": Object.values(Lockdown),
     "gateway.mode": Object.values(GatewayMode),
     "gateway.deployment": [{ longestConnection: "7s", name: "sample-a" }, { longestConnection: "8s", name: "sample-b", revision: "sample", endpointRemoval: "8s", minReplicas: 2, maxReplicas: 2, targetCpuUtilization: 52, cpuRequest: "2", memoryRequest: "2Gi", memoryLimit: "2Gi", readSecrets: true }],
     "gateway.deployment.longestConnection": DURATIONS,
@@ -61,6 +62,8 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     "gateway.deployment.readSecrets": [false, true],
     consumers: [[{ namespace: "sample-a" }], [{ namespace: "sample-b" }, { namespace: "sample-c" }]],
     "consumers.*": [{ namespace: "sample-a" }, { namespace: "sample-b" }],
+    "consumers.*.serviceAccounts": [["sample-a"], ["sample-b", "sample-c"]],
+    "consumers.*.serviceAccounts.*": TEXTS,
     "consumers.*.namespace": [...TEXTS, ALL_CONSUMERS],
     ownership: [{ owner: "sample-a", purpose: "sample-a", expires: "2030-01-01" }, { owner: "sample-b", purpose: "sample-b", expires: "2031-01-01" }],
     "ownership.owner": TEXTS,
@@ -95,16 +98,31 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     active: [true, false],
     settleTime: DURATIONS,
     // Any part of any object but its identity may be overridden: the second patch touches all of them.
-    manifestOverrides: [{}, Object.fromEntries(Object.keys(API_VERSIONS).map((kind) => [kind, ANY_PATCH]))],
+    manifestOverrides: [{}, Object.fromEntries([...Object.keys(API_VERSIONS), AUTHORIZATION_POLICY].map((kind) => [kind, ANY_PATCH]))],
     "manifestOverrides.*": [{}, ANY_PATCH],
     "manifestOverrides.**": TEXTS,
 };
 
+const LOCKDOWN_SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
+    ...Object.fromEntries(Object.entries(SAMPLES).filter(([path]) => /^(gateway|consumers)\b/.test(path) && !path.startsWith("consumers.*.service"))),
+    "consumers.*.namespace": TEXTS,
+    mode: [Lockdown.DryRun, Lockdown.Enforced],
+    registryOnly: [false, true],
+    inCluster: Object.values(InCluster),
+    dns: [{}, { namespace: "sample-b", selector: { "sample-b": "b" }, blocks: ["192.0.2.1/32"] }],
+    "dns.namespace": TEXTS,
+    "dns.selector": [{ "sample-a": "a" }, { "sample-b": "b" }],
+    "dns.blocks": [["192.0.2.1/32"], ["192.0.2.2/32", "192.0.2.3/32"]],
+    "dns.blocks.*": ["192.0.2.1/32", "192.0.2.2/32"],
+    istioNamespace: TEXTS,
+};
+
 /** The samples of a property; the first stands in for an unknown value. */
-export function samplesFor(path: Path): readonly unknown[] {
-    const exact = SAMPLES[path.join(".")];
+export function samplesFor(whole: Path): readonly unknown[] {
+    const isLockdown = whole[0] === "lockdown", path = isLockdown ? whole.slice(1) : whole, samples = isLockdown ? LOCKDOWN_SAMPLES : SAMPLES;
+    const exact = samples[path.join(".")];
     if (exact !== undefined) return exact;
-    const found = Object.entries(SAMPLES).find(([pattern]) => matches(pattern.split("."), path));
+    const found = Object.entries(samples).find(([pattern]) => matches(pattern.split("."), path));
     return found === undefined ? TEXTS : found[1];
 }
 

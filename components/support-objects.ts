@@ -27,3 +27,8 @@ export async function registerSupport({ component, subject, name }: Owner, input
     }
     return made;
 }
+
+/** The same value, known as early, which waits for resources and depends on them: hosts come after these, and go before them. */
+export function afterwards<T>(resources: readonly pulumi.Resource[], value: pulumi.Input<T>): pulumi.Output<T> {
+    return pulumi.all(resources.map(({ urn }) => urn)).apply(() => value) as pulumi.Output<T>;
+}

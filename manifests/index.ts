@@ -1,5 +1,6 @@
 // Every manifest of a declaration, in the order in which it is written; the mesh leg, which moves the traffic, is last.
 import { type Declaration, mergePatch, patchesFor } from "../model";
+import { authorizationPolicy } from "./authorization-policy";
 import { hostDestinationRule, subsetDestinationRules } from "./destination-rule";
 import { gatewayServers } from "./gateway";
 import type { KubernetesObject, Manifest } from "./manifest";
@@ -7,6 +8,7 @@ import { clientServiceEntries, hostServiceEntry } from "./service-entry";
 import { gatewayLeg, meshLeg } from "./virtual-service";
 
 export { gatewayDeployment } from "./gateway-deployment";
+export { lockdownObjects } from "./lockdown";
 export type { KubernetesObject, Manifest } from "./manifest";
 export type { PlainObject, SupportManifest } from "./support";
 
@@ -18,6 +20,7 @@ export function manifestsOf(name: string, declaration: Declaration): readonly Ma
         hostDestinationRule(name, declaration),
         ...subsetDestinationRules(name, declaration),
         ...gatewayServers(name, declaration),
+        ...authorizationPolicy(name, declaration),
         ...gatewayLeg(name, declaration),
         ...meshLeg(name, declaration),
     ];

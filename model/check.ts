@@ -1,12 +1,14 @@
 // The one validator of a declaration: structure, then what Istio or Envoy rejects and what can have no effect.
 import { checkAddresses } from "./addresses";
+import { checkConsumers } from "./check-consumers";
 import { checkPorts } from "./check-ports";
-import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, LABEL_PATTERN, declarationSchema } from "./declaration";
+import { type Declaration, type GatewayReference, LABEL_PATTERN, declarationSchema } from "./declaration";
 import { parseDuration } from "./duration";
 import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, panics, safeBand } from "./guard";
 import { type Gateway, checkGatewayMode, gatewayReference, gatewaySchema } from "./gateway";
 import { parseHost } from "./host";
 import { parseIstioVersion } from "./istio";
+import { type LockdownPlan, lockdownProblems, lockdownSchema } from "./lockdown";
 import { overrideProblems } from "./overrides";
 import { EJECTION_OF_LOGICAL, isWildcard, resolutionOf } from "./outlier";
 import { type Path, type Problem, Problems, formatPath, isWithin, show } from "./problem";
@@ -54,6 +56,21 @@ export function checkGateway(name: string, raw: unknown, unknown: readonly Path[
     if (problems.list.length === 0) checkReference(problems, gatewayReference(name, structure.value), []);
     const judged = judgeable(problems.list, unknown);
     return judged.length > 0 ? { ok: false, problems: judged } : { ok: true, gateway: structure.value };
+}
+
+export type LockdownResult = { readonly ok: true; readonly lockdown: LockdownPlan } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Checks the lockdown of a gateway, and fills in its defaults. */
+export function checkLockdown(raw: unknown, unknown: readonly Path[] = []): LockdownResult {
+    const structure = checkStructure(lockdownSchema, raw);
+    if (!structure.ok) {
+        const judged = judgeable(structure.problems, unknown);
+        return { ok: false, problems: judged.length > 0 ? judged : structure.problems };
+    }
+    const problems = lockdownProblems(structure.value);
+    checkReference(problems, structure.value.gateway, ["gateway"]);
+    const judged = judgeable(problems.list, unknown);
+    return judged.length > 0 ? { ok: false, problems: judged } : { ok: true, lockdown: structure.value };
 }
 
 /** What a property of a declaration is, as its schema says. */
@@ -132,31 +149,6 @@ function checkReference(problems: Problems, gateway: GatewayReference, at: Path)
     numbers.forEach((number, index) => {
         const first = numbers.indexOf(number);
         if (first !== index) problems.add([...at, "ports", index, "number"], `is ${number}, which ${formatPath([...at, "ports", first])} declares already: remove one of them.`, [[...at, "ports", first]]);
-    });
-}
-
-function checkConsumers(problems: Problems, { route, gateway, consumers }: Declaration): void {
-    const seen = new Map<string, number>();
-    consumers.forEach(({ namespace }, index) => {
-        const path: Path = ["consumers", index, "namespace"];
-        const first = seen.get(namespace);
-        if (first === undefined) seen.set(namespace, index);
-        else problems.add(path, `is ${show(namespace)}, which consumers[${first}] names already: remove one of them.`, [["consumers", first, "namespace"]]);
-        const reads: Path[] = [["route"], ["gateway"]];
-        if (namespace === ALL_CONSUMERS) {
-            if (consumers.length > 1) problems.add(path, 'is "*", beside other consumers: "*" is all of them, leave the others out.', [["consumers"]]);
-            if (usesGateway(route) && gateway !== undefined && gateway.consumers !== GatewayConsumers.All) {
-                problems.add(path, 'is "*", but the gateway serves declared consumers: name the namespaces, or make the whole gateway one for all (gateway.consumers: all).', reads);
-            }
-            return;
-        }
-        if (!LABEL_PATTERN.test(namespace)) problems.add(path, `is ${show(namespace)}, which is not a namespace's name (RFC 1123 label): check the name.`);
-        if (!usesGateway(route) || gateway === undefined) return;
-        if (gateway.consumers === GatewayConsumers.All) {
-            problems.add(path, `is ${show(namespace)}, but the gateway serves all consumers: write "*". The two modes hide each other's subsets when mixed.`, reads);
-        } else if (namespace === gateway.namespace) {
-            problems.add(path, `is ${show(namespace)}, the gateway's own namespace: the gateway would see the client's view of the host (resolution NONE) and have no endpoints; run the application in another namespace.`, reads);
-        }
     });
 }
 

@@ -12,6 +12,16 @@ export const GatewayConsumers = {
 } as const;
 export type GatewayConsumers = (typeof GatewayConsumers)[keyof typeof GatewayConsumers];
 
+export const Lockdown = {
+    /** Whoever reaches the gateway may use every host of it. */
+    Off: "off",
+    /** What would be denied is counted, and nothing is. */
+    DryRun: "dry-run",
+    /** Each host is for its consumers only. */
+    Enforced: "enforced",
+} as const;
+export type Lockdown = (typeof Lockdown)[keyof typeof Lockdown];
+
 export const LoadBalancer = { RoundRobin: "ROUND_ROBIN", LeastRequest: "LEAST_REQUEST", Random: "RANDOM" } as const;
 export type LoadBalancer = (typeof LoadBalancer)[keyof typeof LoadBalancer];
 
@@ -34,6 +44,8 @@ export const gatewayReferenceSchema = z.strictObject({
     istioVersion: z.string().min(1).describe("The version of Istio that runs the gateway, for example 1.31.0: what is supported depends on it."),
     consumers: z.enum(GatewayConsumers).default(GatewayConsumers.Declared)
         .describe("Who may use the gateway's hosts: each declaration's consumers, or the whole mesh. A mode of the whole gateway, never mixed."),
+    lockdown: z.enum(Lockdown).default(Lockdown.Off)
+        .describe("Whether the gateway denies what no declaration allows: off, dry-run (count what it would deny) or enforced. A switch of the whole gateway; EgressLockdown sets it. Default off."),
 }).describe("The egress gateway that carries the host; not with route direct.");
 
 const poolSchema = z.strictObject({
@@ -104,6 +116,8 @@ export const declarationSchema = z.strictObject({
     gateway: gatewayReferenceSchema.optional(),
     consumers: z.array(z.strictObject({
         namespace: z.string().min(1).describe('A namespace whose applications use the host; "*" only with a gateway whose consumers are all, or with route direct.'),
+        serviceAccounts: z.array(z.string().min(1)).min(1).optional()
+            .describe("The service accounts of the namespace that may use the host. Only with a gateway whose lockdown is on. Default: all of the namespace."),
     })).min(1).describe("Who uses the host. Required."),
     ownership: ownershipSchema,
     resolution: z.enum([Resolution.Dns, Resolution.DnsRoundRobin]).optional()

@@ -1,6 +1,6 @@
 // An egress gateway as users declare it: one that exists, or one to deploy; and what declarations refer to.
 import { z } from "zod";
-import { type Declaration, type GatewayReference, LABEL_PATTERN, gatewayReferenceSchema } from "./declaration";
+import { type Declaration, type GatewayReference, LABEL_PATTERN, Lockdown, gatewayReferenceSchema } from "./declaration";
 import { DURATION_PATTERN, formatDuration, milliseconds } from "./duration";
 import { gatewayPort } from "./ports";
 import { type Path, Problems, show } from "./problem";
@@ -39,8 +39,11 @@ const deploymentSchema = z.strictObject({
     readSecrets: z.boolean().default(false).describe("Whether the gateway may read the Secrets of its namespace, which credentialName needs. Default false."),
 }).describe("How the gateway is deployed, with mode deploy.");
 
+// EgressLockdown sets the lockdown, in the reference that it publishes.
+const { shape: referenceShape } = gatewayReferenceSchema.omit({ lockdown: true });
+
 export const gatewaySchema = z.strictObject({
-    ...gatewayReferenceSchema.shape,
+    ...referenceShape,
     mode: z.enum(GatewayMode).default(GatewayMode.Existing).describe("Whether the gateway exists, or is to be deployed. Default existing."),
     selector: gatewayReferenceSchema.shape.selector.optional(),
     serviceHost: gatewayReferenceSchema.shape.serviceHost.optional(),
@@ -63,9 +66,9 @@ export const gatewayObjectName = (name: string, { deployment }: Pick<Gateway, "d
 export function gatewayReference(name: string, gateway: Gateway): GatewayReference {
     const { namespace, istioVersion, consumers } = gateway;
     const ports = (gateway.ports ?? [{ number: 443 }]).map(({ number, targetPort = number }) => ({ number, targetPort }));
-    if (gateway.mode === GatewayMode.Existing) return { namespace, selector: gateway.selector ?? {}, serviceHost: gateway.serviceHost ?? "", ports, istioVersion, consumers };
+    if (gateway.mode === GatewayMode.Existing) return { namespace, selector: gateway.selector ?? {}, serviceHost: gateway.serviceHost ?? "", ports, istioVersion, consumers, lockdown: Lockdown.Off };
     const object = gatewayObjectName(name, gateway);
-    return { namespace, selector: { [GATEWAY_LABEL]: object }, serviceHost: `${object}.${namespace}.svc.cluster.local`, ports, istioVersion, consumers };
+    return { namespace, selector: { [GATEWAY_LABEL]: object }, serviceHost: `${object}.${namespace}.svc.cluster.local`, ports, istioVersion, consumers, lockdown: Lockdown.Off };
 }
 
 /** What contradicts the mode, so that nobody deploys beside, or refers to, a gateway by accident. */

@@ -10,6 +10,7 @@ export * from "./gateway";
 export * from "./guard";
 export * from "./host";
 export * from "./istio";
+export * from "./lockdown";
 export * from "./names";
 export * from "./outlier";
 export * from "./overrides";

@@ -61,7 +61,7 @@ async function registerWebhook({ request }: ApiServer, port: number): Promise<vo
     const webhook = {
         name: "validation.istio.io", failurePolicy: "Ignore", sideEffects: "None", admissionReviewVersions: ["v1"],
         clientConfig: { service: { name: "istiod", namespace: "istio-system", path: "/validate", port } },
-        rules: [{ operations: ["CREATE", "UPDATE"], apiGroups: ["networking.istio.io"], apiVersions: ["*"], resources: ["*"] }],
+        rules: [{ operations: ["CREATE", "UPDATE"], apiGroups: ["networking.istio.io", "security.istio.io"], apiVersions: ["*"], resources: ["*"] }],
     };
     const configuration = {
         apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingWebhookConfiguration",

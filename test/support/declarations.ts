@@ -1,6 +1,6 @@
 // Declarations for tests: one that is good, and every random valid one.
 import fc from "fast-check";
-import { type DeclarationInput, GatewayConsumers, LoadBalancer, Membership, Protocol, Resolution, Route, TlsMode, checkDeclaration, gatewayPort, originatesTls, type Declaration } from "../../model";
+import { type DeclarationInput, GatewayConsumers, LoadBalancer, Lockdown, Membership, Protocol, Resolution, Route, TlsMode, checkDeclaration, gatewayPort, isMutualToGateway, originatesTls, type Declaration } from "../../model";
 
 export const GATEWAY: NonNullable<DeclarationInput["gateway"]> = {
     namespace: "istio-egress",
@@ -60,7 +60,7 @@ export const declarations: fc.Arbitrary<DeclarationInput> = fc.record({
     loadBalancer: fc.option(fc.constantFrom(...Object.values(LoadBalancer)), { nil: undefined }),
     connectTimeout: fc.option(duration, { nil: undefined }), idleTimeout: fc.option(fc.oneof(duration, fc.constant("0s")), { nil: undefined }),
     outlier: fc.option(fc.record({ maxEjectionPercent: fc.integer({ min: 50, max: 100 }), minHealthPercent: fc.integer({ min: 0, max: 50 }), interval: duration }), { nil: undefined }),
-    owner: text, purpose: text, active: fc.boolean(),
+    owner: text, purpose: text, active: fc.boolean(), lockdown: fc.constantFrom(...Object.values(Lockdown)), accounts: fc.option(fc.uniqueArray(label, { minLength: 1, maxLength: 3 }), { nil: undefined }),
 }).filter(({ consumers, gatewayNamespace, route }) => route === Route.Direct || !consumers.includes(gatewayNamespace)).map((draft) => {
     const direct = draft.route === Route.Direct, carried = PROTOCOLS[draft.route];
     const ports = draft.ports.map((number, index) => {
@@ -69,6 +69,7 @@ export const declarations: fc.Arbitrary<DeclarationInput> = fc.record({
     });
     const dialled = ports.some(({ protocol }) => protocol === Protocol.Tcp), originates = ports.some(({ protocol }) => originatesTls(draft.route, protocol));
     const wildcard = direct && draft.wildcard && !dialled && !originates;
+    const knowsClients = isMutualToGateway(draft.route) && draft.lockdown !== Lockdown.Off;
     const resolution = wildcard ? undefined : draft.forced, membership = wildcard ? Membership.Rotating : draft.membership;
     const inForce = wildcard ? Resolution.None : resolution ?? (membership === Membership.Fixed ? Resolution.Dns : Resolution.DnsRoundRobin);
     return {
@@ -79,13 +80,13 @@ export const declarations: fc.Arbitrary<DeclarationInput> = fc.record({
         failover: wildcard ? undefined : draft.failover, resolution, loadBalancer: inForce === Resolution.Dns ? draft.loadBalancer : undefined, connectTimeout: draft.connectTimeout, idleTimeout: draft.idleTimeout,
         outlier: inForce === Resolution.Dns ? draft.outlier : undefined,
         active: direct ? true : draft.active,
-        consumers: draft.forAll ? [{ namespace: "*" }] : draft.consumers.map((name) => ({ namespace: name })),
+        consumers: draft.forAll ? [{ namespace: "*" }] : draft.consumers.map((name) => ({ namespace: name, ...(knowsClients && draft.accounts !== undefined ? { serviceAccounts: draft.accounts } : {}) })),
         ownership: { owner: draft.owner, purpose: draft.purpose },
         gateway: direct ? undefined : {
             namespace: draft.gatewayNamespace, selector: { istio: "egressgateway" },
             serviceHost: `egress.${draft.gatewayNamespace}.svc.cluster.local`,
             ports: ports.map((port) => gatewayPort(port, draft.route)).map((number) => ({ number, targetPort: number })), istioVersion: "1.31.0",
-            consumers: draft.forAll ? GatewayConsumers.All : GatewayConsumers.Declared,
+            consumers: draft.forAll ? GatewayConsumers.All : GatewayConsumers.Declared, lockdown: draft.lockdown,
         },
     };
 });

@@ -92,7 +92,7 @@ const BAD: readonly (readonly [name: string, change: Change, messages: readonly 
     ["a TTL of 0", { failover: { detectionTime: "10s", dnsTtl: "0s" } }, ['failover.dnsTtl is "0s", but a TTL of 0 makes Envoy ask at its dnsRefreshRate (60 s) instead: give the TTL that the resolver answers, or 60s.']],
     ["a day that is none", { ownership: { owner: "o", purpose: "p", expires: "2027-02-30" } }, ['ownership.expires is "2027-02-30", which is not a day of the calendar: write it as YYYY-MM-DD.']],
     ["inactive without a mesh leg", { ...direct, active: false }, ["active is false, but has no effect with route direct, which has no mesh leg to take away: remove the declaration instead."]],
-    ["an override of nothing", { manifestOverrides: { Service: { spec: {} } } }, ["manifestOverrides.Service is not an object of a declaration: use a kind or one of ServiceEntry/host, ServiceEntry/client-view, DestinationRule/host, DestinationRule/subset, Gateway/server, VirtualService/gateway-leg, VirtualService/mesh-leg."]],
+    ["an override of nothing", { manifestOverrides: { Service: { spec: {} } } }, ["manifestOverrides.Service is not an object of a declaration: use a kind or one of ServiceEntry/host, ServiceEntry/client-view, DestinationRule/host, DestinationRule/subset, Gateway/server, AuthorizationPolicy/consumers, VirtualService/gateway-leg, VirtualService/mesh-leg."]],
     ["an override of identity", { manifestOverrides: { Gateway: { metadata: { name: "x" } } } }, ['manifestOverrides.Gateway.metadata.name is "x", but an object\'s identity is the declaration\'s and cannot be overridden: remove it.']],
     ["several at once", { host: "localhost", pool: { membership: "fixed" }, consumers: [{ namespace: "*" }] }, [
         'host is "localhost", and it is this machine (RFC 6761), not an external host: remove the declaration.',
@@ -108,7 +108,7 @@ describe("checkDeclaration", () => {
             ok: true,
             declaration: {
                 ...input(), host: "api.partner.example", ports: [{ number: 443, protocol: "TLS" }],
-                gateway: { ...GATEWAY, consumers: "declared" }, active: true, settleTime: "2s",
+                gateway: { ...GATEWAY, consumers: "declared", lockdown: "off" }, active: true, settleTime: "2s",
             },
         });
     });
