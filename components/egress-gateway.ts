@@ -1,73 +1,39 @@
-// EgressGateway: the typed reference to an egress gateway that exists.
+// EgressGateway: an egress gateway, one that exists or one to deploy, and the typed reference to it.
 import * as pulumi from "@pulumi/pulumi";
-import { type GatewayConsumers, checkGatewayReference, gatewayReferenceSchema } from "../model";
+import { gatewayDeployment } from "../manifests";
+import { type Gateway, GatewayMode, checkGateway, gatewayReference, gatewaySchema } from "../model";
+import type { EgressGatewayArgs, GatewayReferenceOutput } from "./egress-gateway-args";
 import { DeclarationError, describeProblems } from "./errors";
 import { type ResolvedInputs, resolveInputs, unknownPaths } from "./inputs";
+import { afterwards, registerSupport } from "./support-objects";
 import { track } from "./tracking";
 
-/** A port of the gateway's Service. */
-export interface GatewayPortArgs {
-    /** The Service's port; a host's port must be one of them. */
-    number: pulumi.Input<number>;
-    /** The port on which the gateway's pods listen for it. */
-    targetPort: pulumi.Input<number>;
-}
-
-/** An egress gateway, as declarations refer to it. */
-export interface GatewayReferenceArgs {
-    /** The namespace in which the gateway's pods run. */
-    namespace: pulumi.Input<string>;
-    /** The labels of the gateway's pods, for example `{istio: "egressgateway"}`. */
-    selector: pulumi.Input<{ [label: string]: pulumi.Input<string> }>;
-    /** The full name of the gateway's Service, `NAME.NAMESPACE.svc.cluster.local`. */
-    serviceHost: pulumi.Input<string>;
-    /** The ports of the Service that egress may use. */
-    ports: pulumi.Input<pulumi.Input<GatewayPortArgs>[]>;
-    /** The version of Istio that runs the gateway, `1.31.0`; what is supported depends on it. */
-    istioVersion: pulumi.Input<string>;
-    /**
-     * Who may use the gateway's hosts: `declared` (each declaration names its consumers) or `all` (the whole mesh).
-     * A mode of the whole gateway: the two hide each other's subsets when mixed (measured).
-     * @default "declared"
-     */
-    consumers?: pulumi.Input<GatewayConsumers>;
-}
-
-/** Arguments of EgressGateway: the gateway that exists. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- component arguments must be an interface of their own name
-export interface EgressGatewayArgs extends GatewayReferenceArgs {}
-
-/** A gateway port, as published. */
-export interface GatewayPort {
-    number: number;
-    targetPort: number;
-}
-
-/** A gateway reference, as published: pass it on as a declaration's `gateway`. */
-export interface GatewayReferenceOutput {
-    namespace: string;
-    selector: { [label: string]: string };
-    serviceHost: string;
-    ports: GatewayPort[];
-    istioVersion: string;
-    consumers: GatewayConsumers;
-}
-
 /**
- * Refers to an egress gateway that exists; it creates nothing. Several declarations share one reference, so that what the
- * gateway is, is said once.
+ * An egress gateway. With mode `existing`, the default, it is referred to and nothing is created; with mode `deploy` it is
+ * created: pods that istiod injects, a Service, a service account, a disruption budget and an autoscaler. What belongs to the
+ * other mode is refused, so that nobody deploys beside a gateway, or refers to one, by accident. Several declarations share
+ * one reference, so that what the gateway is, is said once.
  *
  * @example
- * const gateway = new EgressGateway("platform", {
+ * const existing = new EgressGateway("platform", {
  *     namespace: "istio-egress",
  *     selector: { istio: "egressgateway" },
  *     serviceHost: "istio-egressgateway.istio-egress.svc.cluster.local",
  *     ports: [{ number: 443, targetPort: 8443 }],
  *     istioVersion: "1.31.0",
  * });
+ *
+ * @example
+ * const own = new EgressGateway("partners", {
+ *     mode: "deploy",
+ *     namespace: "istio-egress",
+ *     ports: [{ number: 443 }, { number: 5432 }],
+ *     istioVersion: "1.31.0",
+ *     deployment: { longestConnection: "15m" },
+ * });
  */
 export class EgressGateway extends pulumi.ComponentResource<GatewayData> {
-    /** What declarations take as `gateway`. */
+    /** What declarations take as `gateway`. Of a gateway to deploy it is there once the gateway is. */
     public readonly reference: pulumi.Output<GatewayReferenceOutput>;
 
     constructor(name: string, args: EgressGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -77,11 +43,16 @@ export class EgressGateway extends pulumi.ComponentResource<GatewayData> {
         this.reference = pulumi.output(this.getData().then(({ reference }) => reference));
     }
 
-    /** Publishes the reference once it is checked. @internal */
+    /** Registers the gateway's objects, and publishes the reference once it is checked. @internal */
     protected override async initialize(args: pulumi.Inputs, _opts?: pulumi.ComponentResourceOptions, name = ""): Promise<GatewayData> {
         const inputs = await resolveInputs(args, REFERENCE);
         check(name, inputs);
-        const data = { reference: track(inputs, (value) => gatewayReferenceSchema.parse(value)) };
+        const reference = track(inputs, (value) => gatewayReference(name, parse(value))) as pulumi.Input<GatewayReferenceOutput>;
+        const objects = await registerSupport({ component: this, subject: subjectOf(name), name }, inputs, (value) => {
+            const gateway = parse(value);
+            return gateway.mode === GatewayMode.Deploy ? gatewayDeployment(name, gateway) : [];
+        });
+        const data = { reference: objects.size === 0 ? reference : afterwards([...objects.values()], reference) };
         this.registerOutputs(data);
         return data;
     }
@@ -94,7 +65,12 @@ interface GatewayData {
 /** The property of a declaration that these arguments are. */
 const REFERENCE = ["gateway"] as const;
 
+const subjectOf = (name: string): string => `EgressGateway ${JSON.stringify(name)}`;
+const parse = (value: unknown): Gateway => gatewaySchema.parse(value);
+
 function check(name: string, inputs: ResolvedInputs): void {
-    const { problems } = checkGatewayReference(inputs.value, unknownPaths(inputs));
-    if (problems.length > 0) throw new DeclarationError(`EgressGateway ${JSON.stringify(name)}`, describeProblems(problems, inputs.leaves));
+    const unknown = unknownPaths(inputs);
+    if (unknown.some(([first]) => first === "mode")) throw new DeclarationError(subjectOf(name), ["mode is not known yet: what is created depends on it, so give a plain value."]);
+    const result = checkGateway(name, inputs.value, unknown);
+    if (!result.ok) throw new DeclarationError(subjectOf(name), describeProblems(result.problems, inputs.leaves));
 }

@@ -1,17 +1,24 @@
 // The arguments of ExternalEgressHost: the declaration of model/, with an Input at every leaf.
 import type * as pulumi from "@pulumi/pulumi";
-import type { LoadBalancer, Membership, Protocol, Resolution, Route } from "../model";
-import type { GatewayReferenceArgs } from "./egress-gateway";
+import type { LoadBalancer, Membership, Protocol, Resolution, Route, TlsMode } from "../model";
+import type { GatewayReferenceArgs } from "./egress-gateway-args";
 
 /** A port of the host. */
 export interface PortArgs {
-    /** The port that applications dial, 1 to 65535; behind a gateway the gateway's Service must have it too. */
+    /** The port that applications dial, 1 to 65535; behind a gateway the gateway's Service must have it too (or targetPort). */
     number: pulumi.Input<number>;
     /**
-     * What applications speak on it. `TLS` is their own TLS, passed through unopened; the others are not supported yet.
+     * What applications speak on it. `TLS` is their own TLS, passed through unopened. `HTTP` and `TCP` are plain: with route
+     * tls-origination the gateway speaks TLS to the host, and an HTTP port gets it from the sidecar with route direct; a TCP
+     * port with mtls-passthrough or direct reaches the host as it is, and needs `addresses`.
      * @default "TLS"
      */
     protocol?: pulumi.Input<Protocol>;
+    /**
+     * Where the host serves TLS, on a port for which a proxy speaks it; the traffic enters the gateway on the same.
+     * @default 443 for HTTP, else the port itself
+     */
+    targetPort?: pulumi.Input<number>;
 }
 
 /** The addresses behind the host. */
@@ -46,6 +53,12 @@ export interface FailoverArgs {
 export interface ConsumerArgs {
     /** A namespace whose applications use the host; `"*"` with a gateway whose consumers are all, or with route direct. */
     namespace: pulumi.Input<string>;
+    /**
+     * The service accounts of the namespace that may use the host; refused where nothing enforces it: with a gateway that is
+     * not locked (EgressLockdown), and on routes on which no gateway knows the client.
+     * @default all of the namespace
+     */
+    serviceAccounts?: pulumi.Input<pulumi.Input<string>[]>;
 }
 
 /** Who answers for the host, and why it is needed. */
@@ -56,6 +69,42 @@ export interface OwnershipArgs {
     purpose: pulumi.Input<string>;
     /** The day on which the declaration must be reviewed, `YYYY-MM-DD`. */
     expires?: pulumi.Input<string>;
+}
+
+/**
+ * How a proxy speaks TLS to the host, for applications that do not: on HTTP ports, and on all ports of route tls-origination.
+ * Files are absolute paths in the proxy's container: the gateway's, or with route direct the sidecar's.
+ */
+export interface TlsArgs {
+    /**
+     * `SIMPLE`, or `MUTUAL` with a client certificate.
+     * @default "SIMPLE"
+     */
+    mode?: pulumi.Input<TlsMode>;
+    /**
+     * A Secret in the gateway's namespace: `ca.crt`, and for MUTUAL `tls.crt` and `tls.key` too. Not beside files, and not
+     * with route direct: istiod gives Secrets to gateways only.
+     */
+    credentialName?: pulumi.Input<string>;
+    /**
+     * The certificates of the authorities that may have signed the host's.
+     * @default the system's roots
+     */
+    caCertificates?: pulumi.Input<string>;
+    /** The client certificate, for MUTUAL. */
+    clientCertificate?: pulumi.Input<string>;
+    /** The client certificate's key, for MUTUAL. */
+    privateKey?: pulumi.Input<string>;
+    /**
+     * The names of which the host's certificate must carry one.
+     * @default [host]: without a name any certificate of a trusted authority is accepted (measured)
+     */
+    subjectAltNames?: pulumi.Input<pulumi.Input<string>[]>;
+    /**
+     * The name that the proxy asks for.
+     * @default host
+     */
+    sni?: pulumi.Input<string>;
 }
 
 /** Outlier detection, where its defaults do not fit. The defaults took 51.7 % failed connections to 0.21 % in the field. */
@@ -98,6 +147,11 @@ export interface ExternalEgressHostArgs {
      * @default [{ number: 443, protocol: "TLS" }]
      */
     ports?: pulumi.Input<pulumi.Input<PortArgs>[]>;
+    /**
+     * The IP addresses that applications dial on TCP ports: all that DNS may answer them, or, where Istio's DNS proxy answers,
+     * one of your choice. TCP carries no name, so that a sidecar tells hosts apart by address. Required with a TCP port.
+     */
+    addresses?: pulumi.Input<pulumi.Input<string>[]>;
     /** The addresses behind the host. Required: no safe default exists. */
     pool: pulumi.Input<PoolArgs>;
     /** What the GSLB does in a failover; the loss window follows from it. */
@@ -130,6 +184,8 @@ export interface ExternalEgressHostArgs {
      * @default Istio's 1h
      */
     idleTimeout?: pulumi.Input<string>;
+    /** How a proxy speaks TLS to the host, for applications that do not; refused where no proxy does. */
+    tls?: pulumi.Input<TlsArgs>;
     /** Outlier detection, where its defaults do not fit; refused where it can have no effect. */
     outlier?: pulumi.Input<OutlierArgs>;
     /**

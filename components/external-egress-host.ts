@@ -2,7 +2,7 @@
 import * as k8s from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { type Manifest, manifestsOf, writtenBy } from "../manifests";
-import { FORMER_API_VERSIONS, checkDeclaration, fillDefaults, formatPath, milliseconds, planOf } from "../model";
+import { checkDeclaration, fillDefaults, formatPath, formerApiVersions, milliseconds, planOf } from "../model";
 import { DeclarationError, describeProblems } from "./errors";
 import type { ExternalEgressHostArgs } from "./external-egress-host-args";
 import { type ResolvedInputs, resolveInputs, unknownPaths } from "./inputs";
@@ -106,7 +106,7 @@ interface Parent {
 function formerUrns({ urn }: Parent, kind: string, name: string): string[] {
     const [root = "", project = "", parentType = ""] = urn.split("::");
     const stack = root.slice(root.lastIndexOf(":") + 1);
-    return FORMER_API_VERSIONS.map((version) => `urn:pulumi:${stack}::${project}::${parentType}$kubernetes:${version}:${kind}::${name}`);
+    return formerApiVersions(kind).map((version) => `urn:pulumi:${stack}::${project}::${parentType}$kubernetes:${version}:${kind}::${name}`);
 }
 
 function registerObjects(parent: Parent, name: string, inputs: ResolvedInputs, items: readonly TrackedItem<Manifest>[]): void {

@@ -1,5 +1,5 @@
 // What a manifest is here, and the metadata that all of a declaration's objects share.
-import { ANNOTATIONS, API_VERSIONS, type Declaration, type IstioKind, type ObjectRole, mergePatch, poolAnnotations } from "../model";
+import { ANNOTATIONS, type Declaration, type EmittedKind, type ObjectRole, apiVersionOf, mergePatch, poolAnnotations } from "../model";
 
 /** A Kubernetes object as plain data. */
 export interface KubernetesObject {
@@ -24,18 +24,20 @@ export interface Manifest {
 }
 
 interface Identity {
-    readonly kind: IstioKind;
+    readonly kind: EmittedKind;
     readonly name: string;
     readonly namespace: string;
     /** Whether the object says something about the host's pool, and so carries it for the policies. */
     readonly carriesPool: boolean;
+    /** Annotations that Istio reads. */
+    readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** An object with the annotations that carry its declaration's intent. */
 export function kubernetesObject(name: string, declaration: Declaration, identity: Identity, spec: Readonly<Record<string, unknown>>): KubernetesObject {
     const { ownership } = declaration;
     return {
-        apiVersion: API_VERSIONS[identity.kind],
+        apiVersion: apiVersionOf(identity.kind),
         kind: identity.kind,
         metadata: {
             name: identity.name,
@@ -49,6 +51,7 @@ export function kubernetesObject(name: string, declaration: Declaration, identit
                 [ANNOTATIONS.owner]: ownership.owner,
                 [ANNOTATIONS.purpose]: ownership.purpose,
                 ...(ownership.expires === undefined ? {} : { [ANNOTATIONS.expires]: ownership.expires }),
+                ...identity.annotations,
             },
         },
         spec,
@@ -56,8 +59,8 @@ export function kubernetesObject(name: string, declaration: Declaration, identit
 }
 
 /** The same manifest, marked as written by one component, given by its URN. */
-export function writtenBy(resource: string, manifest: Manifest): Manifest {
-    return { ...manifest, object: mergePatch(manifest.object, { metadata: { annotations: { [ANNOTATIONS.resource]: resource } } }) as KubernetesObject };
+export function writtenBy<T extends { readonly object: object }>(resource: string, manifest: T): T {
+    return { ...manifest, object: mergePatch(manifest.object, { metadata: { annotations: { [ANNOTATIONS.resource]: resource } } }) };
 }
 
 /** Removes the properties that are undefined, so that a spec holds what is set and nothing else. */

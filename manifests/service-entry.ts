@@ -1,15 +1,26 @@
 // ServiceEntry: the view that resolves the host, and the clients' view, which opens the listener and asks no DNS.
-import { type Declaration, GatewayConsumers, Resolution, objectName, portName, resolutionOf, usesGateway } from "../model";
-import { type Manifest, kubernetesObject } from "./manifest";
+import { type Declaration, GatewayConsumers, Resolution, hostPort, objectName, portName, resolutionOf, usesGateway } from "../model";
+import { type Manifest, defined, kubernetesObject } from "./manifest";
 
 const ports = (declaration: Declaration): readonly object[] =>
     declaration.ports.map(({ number, protocol }) => ({ number, name: portName(protocol, number), protocol }));
+
+/** The same, with the host's own port where a proxy speaks TLS to it there. */
+const resolvedPorts = (declaration: Declaration): readonly object[] => declaration.ports.map((port) => {
+    const { number, protocol } = port, served = hostPort(port, declaration.route);
+    return defined({ number, name: portName(protocol, number), protocol, targetPort: served === number ? undefined : served });
+});
 
 /** Who sees the host resolved: the gateway only, where there is one; the sidecars of the consumers otherwise. */
 function viewers({ route, gateway, consumers }: Declaration): readonly string[] {
     if (!usesGateway(route) || gateway === undefined) return consumers.map(({ namespace }) => namespace);
     return gateway.consumers === GatewayConsumers.All ? ["*"] : [gateway.namespace];
 }
+
+const isSeenBySidecars = ({ route, gateway }: Declaration): boolean => !usesGateway(route) || gateway?.consumers === GatewayConsumers.All;
+
+/** By these addresses a sidecar tells TCP hosts apart; a gateway tells them apart by the outer SNI and needs none. */
+const addresses = (declaration: Declaration): object => (declaration.addresses === undefined ? {} : { addresses: declaration.addresses });
 
 /** The entry whose resolution follows the pool. */
 export function hostServiceEntry(name: string, declaration: Declaration): Manifest {
@@ -20,8 +31,9 @@ export function hostServiceEntry(name: string, declaration: Declaration): Manife
             hosts: [declaration.host],
             location: "MESH_EXTERNAL",
             resolution: resolutionOf(declaration).resolution,
-            ports: ports(declaration),
+            ports: resolvedPorts(declaration),
             exportTo: viewers(declaration),
+            ...(isSeenBySidecars(declaration) ? addresses(declaration) : {}),
         }),
     };
 }
@@ -43,6 +55,7 @@ export function clientServiceEntries(name: string, declaration: Declaration): re
                 resolution: Resolution.None,
                 ports: ports(declaration),
                 exportTo: ["."],
+                ...addresses(declaration),
             }),
         };
     });

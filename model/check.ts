@@ -1,15 +1,21 @@
 // The one validator of a declaration: structure, then what Istio or Envoy rejects and what can have no effect.
-import { type Declaration, ALL_CONSUMERS, GatewayConsumers, type GatewayReference, LABEL_PATTERN, declarationSchema, gatewayReferenceSchema } from "./declaration";
+import { checkAddresses } from "./addresses";
+import { checkConsumers } from "./check-consumers";
+import { checkPorts } from "./check-ports";
+import { type Declaration, type GatewayReference, LABEL_PATTERN, declarationSchema } from "./declaration";
 import { parseDuration } from "./duration";
 import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, panics, safeBand } from "./guard";
+import { type Gateway, checkGatewayMode, gatewayReference, gatewaySchema } from "./gateway";
 import { parseHost } from "./host";
 import { parseIstioVersion } from "./istio";
+import { type LockdownPlan, lockdownProblems, lockdownSchema } from "./lockdown";
 import { overrideProblems } from "./overrides";
 import { EJECTION_OF_LOGICAL, isWildcard, resolutionOf } from "./outlier";
 import { type Path, type Problem, Problems, formatPath, isWithin, show } from "./problem";
 import { Membership, Resolution } from "./resolution";
-import { refuseRoute, usesGateway } from "./routes";
+import { usesGateway } from "./routes";
 import { checkStructure, describeIn } from "./structure";
+import { checkTls } from "./tls";
 
 const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
@@ -37,12 +43,34 @@ export function fillDefaults(raw: unknown): Declaration {
     return normalise(declarationSchema.parse(raw));
 }
 
-/** Checks a gateway reference by itself, as a component publishes it. */
-export function checkGatewayReference(raw: unknown, unknown: readonly Path[] = []): { readonly problems: readonly Problem[] } {
-    const structure = checkStructure(gatewayReferenceSchema, raw), problems = new Problems();
-    if (structure.ok) checkReference(problems, structure.value, []);
-    else problems.list.push(...structure.problems);
-    return { problems: judgeable(problems.list, unknown) };
+export type GatewayResult = { readonly ok: true; readonly gateway: Gateway } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Checks an egress gateway as users declare it, one that exists or one to deploy, and fills in its defaults. */
+export function checkGateway(name: string, raw: unknown, unknown: readonly Path[] = []): GatewayResult {
+    const structure = checkStructure(gatewaySchema, raw);
+    if (!structure.ok) {
+        const judged = judgeable(structure.problems, unknown);
+        return { ok: false, problems: judged.length > 0 ? judged : structure.problems };
+    }
+    const problems = checkGatewayMode(name, structure.value);
+    if (problems.list.length === 0) checkReference(problems, gatewayReference(name, structure.value), []);
+    const judged = judgeable(problems.list, unknown);
+    return judged.length > 0 ? { ok: false, problems: judged } : { ok: true, gateway: structure.value };
+}
+
+export type LockdownResult = { readonly ok: true; readonly lockdown: LockdownPlan } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Checks the lockdown of a gateway, and fills in its defaults. */
+export function checkLockdown(raw: unknown, unknown: readonly Path[] = []): LockdownResult {
+    const structure = checkStructure(lockdownSchema, raw);
+    if (!structure.ok) {
+        const judged = judgeable(structure.problems, unknown);
+        return { ok: false, problems: judged.length > 0 ? judged : structure.problems };
+    }
+    const problems = lockdownProblems(structure.value);
+    checkReference(problems, structure.value.gateway, ["gateway"]);
+    const judged = judgeable(problems.list, unknown);
+    return judged.length > 0 ? { ok: false, problems: judged } : { ok: true, lockdown: structure.value };
 }
 
 /** What a property of a declaration is, as its schema says. */
@@ -64,11 +92,13 @@ function semanticProblems(declaration: Declaration): readonly Problem[] {
     const problems = new Problems();
     checkHost(problems, declaration);
     checkPool(problems, declaration);
-    checkRoutes(problems, declaration);
-    checkGateway(problems, declaration);
+    checkPorts(problems, declaration);
+    checkAddresses(problems, declaration);
+    checkUseOfGateway(problems, declaration);
     checkConsumers(problems, declaration);
     checkDurations(problems, declaration);
     checkNoEffect(problems, declaration);
+    checkTls(problems, declaration);
     checkOutlier(problems, declaration);
     checkOwnership(problems, declaration);
     problems.list.push(...overrideProblems(declaration));
@@ -93,35 +123,7 @@ function checkPool(problems: Problems, declaration: Declaration): void {
     }
 }
 
-function checkRoutes(problems: Problems, declaration: Declaration): void {
-    const wildcard = isWildcard(declaration.host), { route, gateway } = declaration;
-    const seen = new Map<number, number>();
-    declaration.ports.forEach(({ number, protocol }, index) => {
-        const path: Path = ["ports", index];
-        const refusal = refuseRoute({ route, protocol, wildcard, membership: declaration.pool.membership, istioVersion: gateway?.istioVersion });
-        if (refusal !== undefined) {
-            const at: Record<typeof refusal.at, Path> = { route: ["route"], host: ["host"], pool: ["pool", "membership"], protocol: [...path, "protocol"], istioVersion: ["gateway", "istioVersion"] };
-            const known = problems.list.some((problem) => problem.text === refusal.text && formatPath(problem.path) === formatPath(at[refusal.at]));
-            if (!known) problems.add(at[refusal.at], refusal.text, [["route"], ["host"], ["pool", "membership"], [...path, "protocol"], ["gateway", "istioVersion"]]);
-        }
-        const first = seen.get(number);
-        if (first === undefined) seen.set(number, index);
-        else problems.add([...path, "number"], `is ${number}, which ports[${first}] declares already: remove one of them.`, [["ports", first, "number"]]);
-        const target = targetPortOf(declaration, number), twin = declaration.ports.findIndex((port) => target !== undefined && targetPortOf(declaration, port.number) === target);
-        if (target !== undefined && twin < index && first === undefined) {
-            problems.add([...path, "number"], `is ${number}, which the gateway's pods serve on ${target}, as they do ports[${twin}]: Istio silently drops the host's second server on one listener; give each port of the gateway its own targetPort.`, [["route"], ["gateway"], ["ports", twin, "number"]]);
-        }
-        if (usesGateway(route) && gateway !== undefined && !gateway.ports.some((port) => port.number === number)) {
-            problems.add([...path, "number"], `is ${number}, but the gateway's Service has ${gateway.ports.map((port) => port.number).join(", ")} only: add the port to the gateway and its Service, then to gateway.ports.`, [["route"], ["gateway"]]);
-        }
-    });
-}
-
-function targetPortOf({ route, gateway }: Declaration, number: number): number | undefined {
-    return usesGateway(route) ? gateway?.ports.find((port) => port.number === number)?.targetPort : undefined;
-}
-
-function checkGateway(problems: Problems, { route, gateway, active }: Declaration): void {
+function checkUseOfGateway(problems: Problems, { route, gateway, active }: Declaration): void {
     const reads: Path[] = [["route"], ["gateway"]];
     if (usesGateway(route) && gateway === undefined) problems.add(["gateway"], `is missing: route ${route} needs the reference of an egress gateway.`, reads);
     if (!usesGateway(route) && gateway !== undefined) problems.add(["gateway"], `has no effect with route ${route}: remove it, or choose route mtls-passthrough.`, reads);
@@ -147,31 +149,6 @@ function checkReference(problems: Problems, gateway: GatewayReference, at: Path)
     numbers.forEach((number, index) => {
         const first = numbers.indexOf(number);
         if (first !== index) problems.add([...at, "ports", index, "number"], `is ${number}, which ${formatPath([...at, "ports", first])} declares already: remove one of them.`, [[...at, "ports", first]]);
-    });
-}
-
-function checkConsumers(problems: Problems, { route, gateway, consumers }: Declaration): void {
-    const seen = new Map<string, number>();
-    consumers.forEach(({ namespace }, index) => {
-        const path: Path = ["consumers", index, "namespace"];
-        const first = seen.get(namespace);
-        if (first === undefined) seen.set(namespace, index);
-        else problems.add(path, `is ${show(namespace)}, which consumers[${first}] names already: remove one of them.`, [["consumers", first, "namespace"]]);
-        const reads: Path[] = [["route"], ["gateway"]];
-        if (namespace === ALL_CONSUMERS) {
-            if (consumers.length > 1) problems.add(path, 'is "*", beside other consumers: "*" is all of them, leave the others out.', [["consumers"]]);
-            if (usesGateway(route) && gateway !== undefined && gateway.consumers !== GatewayConsumers.All) {
-                problems.add(path, 'is "*", but the gateway serves declared consumers: name the namespaces, or make the whole gateway one for all (gateway.consumers: all).', reads);
-            }
-            return;
-        }
-        if (!LABEL_PATTERN.test(namespace)) problems.add(path, `is ${show(namespace)}, which is not a namespace's name (RFC 1123 label): check the name.`);
-        if (!usesGateway(route) || gateway === undefined) return;
-        if (gateway.consumers === GatewayConsumers.All) {
-            problems.add(path, `is ${show(namespace)}, but the gateway serves all consumers: write "*". The two modes hide each other's subsets when mixed.`, reads);
-        } else if (namespace === gateway.namespace) {
-            problems.add(path, `is ${show(namespace)}, the gateway's own namespace: the gateway would see the client's view of the host (resolution NONE) and have no endpoints; run the application in another namespace.`, reads);
-        }
     });
 }
 

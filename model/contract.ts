@@ -2,11 +2,12 @@
 import type { Declaration } from "./declaration";
 import { formatDuration, milliseconds } from "./duration";
 import { connectTimeoutMs } from "./outlier";
-import { usesGateway } from "./routes";
+import { hasProtocol } from "./ports";
+import { Protocol, usesGateway } from "./routes";
 import { type LossWindow, WindowEnd, lossWindow } from "./window";
 
 export interface ContractTerm {
-    readonly term: "connectTimeout" | "handshakeTimeout" | "connectRetries" | "connectionLifetime";
+    readonly term: "connectTimeout" | "handshakeTimeout" | "responseTimeout" | "connectRetries" | "connectionLifetime";
     /** The value to set, for people: `at least 3s`. */
     readonly value: string;
     /** The same as milliseconds where it is a bound on time. */
@@ -40,16 +41,15 @@ function retries(window: LossWindow): ContractTerm {
 export function applicationContract(declaration: Declaration): readonly ContractTerm[] {
     const window = lossWindow(declaration), timeout = connectTimeoutMs(declaration), gateway = usesGateway(declaration.route);
     const { longestConnection } = declaration.failover ?? {};
-    const handshake = timeout + MARGIN_MS;
+    const wait = timeout + MARGIN_MS, waitsFor = `waits for the ${gateway ? "gateway's" : "sidecar's"} connection to the host, up to its connect timeout of ${formatDuration(timeout)}`;
+    const isPlain = hasProtocol(declaration, Protocol.Http) || hasProtocol(declaration, Protocol.Tcp);
     return [
         {
             term: "connectTimeout", value: "1s to 3s", ms: 3000,
-            reason: "the sidecar accepts the connection at once, so that only a missing proxy makes it last; the host's own connect time counts in the handshake",
+            reason: "the sidecar accepts the connection at once, so that only a missing proxy makes it last; the host's own connect time counts in what follows",
         },
-        {
-            term: "handshakeTimeout", value: `at least ${formatDuration(handshake)}`, ms: handshake,
-            reason: `the TLS handshake waits for the ${gateway ? "gateway's" : "sidecar's"} connection to the host, up to its connect timeout of ${formatDuration(timeout)}`,
-        },
+        ...(hasProtocol(declaration, Protocol.Tls) ? [{ term: "handshakeTimeout", value: `at least ${formatDuration(wait)}`, ms: wait, reason: `the TLS handshake ${waitsFor}` } as const] : []),
+        ...(isPlain ? [{ term: "responseTimeout", value: `at least ${formatDuration(wait)}`, ms: wait, reason: `the first answer ${waitsFor}` } as const] : []),
         retries(window),
         longestConnection === undefined
             ? { term: "connectionLifetime", value: "agree on a cap, below the target time of a planned failover", reason: "a kept-alive connection stays on the old address until the application closes it" }

@@ -12,6 +12,16 @@ export const GatewayConsumers = {
 } as const;
 export type GatewayConsumers = (typeof GatewayConsumers)[keyof typeof GatewayConsumers];
 
+export const Lockdown = {
+    /** Whoever reaches the gateway may use every host of it. */
+    Off: "off",
+    /** What would be denied is counted, and nothing is. */
+    DryRun: "dry-run",
+    /** Each host is for its consumers only. */
+    Enforced: "enforced",
+} as const;
+export type Lockdown = (typeof Lockdown)[keyof typeof Lockdown];
+
 export const LoadBalancer = { RoundRobin: "ROUND_ROBIN", LeastRequest: "LEAST_REQUEST", Random: "RANDOM" } as const;
 export type LoadBalancer = (typeof LoadBalancer)[keyof typeof LoadBalancer];
 
@@ -34,6 +44,8 @@ export const gatewayReferenceSchema = z.strictObject({
     istioVersion: z.string().min(1).describe("The version of Istio that runs the gateway, for example 1.31.0: what is supported depends on it."),
     consumers: z.enum(GatewayConsumers).default(GatewayConsumers.Declared)
         .describe("Who may use the gateway's hosts: each declaration's consumers, or the whole mesh. A mode of the whole gateway, never mixed."),
+    lockdown: z.enum(Lockdown).default(Lockdown.Off)
+        .describe("Whether the gateway denies what no declaration allows: off, dry-run (count what it would deny) or enforced. A switch of the whole gateway; EgressLockdown sets it. Default off."),
 }).describe("The egress gateway that carries the host; not with route direct.");
 
 const poolSchema = z.strictObject({
@@ -50,6 +62,28 @@ const failoverSchema = z.strictObject({
     envoyRefresh: duration("How long after a resolver has the new answer the proxy asks again. Default: dnsTtl + 100 ms, a resolver's cache and istiod's DNS jitter.").optional(),
     longestConnection: duration("The longest time that an application keeps one connection; the old address must serve that long after a planned failover.").optional(),
 }).describe("What the GSLB does in a failover; the loss window follows from it.");
+
+export const TlsMode = {
+    /** The host proves who it is. */
+    Simple: "SIMPLE",
+    /** Both prove who they are. */
+    Mutual: "MUTUAL",
+} as const;
+export type TlsMode = (typeof TlsMode)[keyof typeof TlsMode];
+
+const file = (text: string): z.ZodString => z.string().regex(/^\/[^\0]+$/).describe(`${text} An absolute path in the proxy's container.`);
+
+const tlsSchema = z.strictObject({
+    mode: z.enum(TlsMode).default(TlsMode.Simple).describe("SIMPLE, or MUTUAL with a client certificate. Default SIMPLE."),
+    credentialName: z.string().min(1).optional()
+        .describe("A Secret in the gateway's namespace: ca.crt, and for MUTUAL tls.crt and tls.key too. Not with route direct, and not beside files."),
+    caCertificates: file("The certificates of the authorities that may have signed the host's. Default: the system's roots.").optional(),
+    clientCertificate: file("The client certificate, for MUTUAL.").optional(),
+    privateKey: file("The client certificate's key, for MUTUAL.").optional(),
+    subjectAltNames: z.array(z.string().min(1)).min(1).optional()
+        .describe("The names of which the host's certificate must carry one. Default: the host, since without a name any certificate of a trusted authority is accepted."),
+    sni: z.string().min(1).optional().describe("The name that the proxy asks for. Default: the host."),
+}).describe("How the proxy speaks TLS to the host, for applications that do not: HTTP ports, and all ports of route tls-origination.");
 
 const outlierSchema = z.strictObject({
     consecutiveLocalOriginFailures: z.int().min(1).optional().describe("Connect failures in a row that eject an address. Default 3."),
@@ -70,14 +104,20 @@ export const declarationSchema = z.strictObject({
     namespace: namespace("The namespace of the objects that belong to the host itself."),
     ports: z.array(z.strictObject({
         number: port("The port that applications dial."),
-        protocol: z.enum(Protocol).default(Protocol.Tls).describe("What applications speak on it; TLS is the application's own, passed through unopened."),
+        protocol: z.enum(Protocol).default(Protocol.Tls)
+            .describe("What applications speak on it. TLS is their own, passed through unopened; HTTP and TCP are plain, and with route tls-origination the gateway speaks TLS to the host. Default TLS."),
+        targetPort: port("Where the host serves TLS, on ports for which a proxy speaks it; the traffic enters the gateway on the same. Default 443 for HTTP, else the port itself.").optional(),
     })).min(1).default([{ number: 443, protocol: Protocol.Tls }]).describe("The ports of the host. Default: 443, TLS."),
+    addresses: z.array(z.string().min(1)).min(1).optional()
+        .describe("The IP addresses that applications dial on TCP ports, all that DNS may answer them: TCP carries no name, so a sidecar tells hosts apart by address. Required with a TCP port."),
     pool: poolSchema,
     failover: failoverSchema.optional(),
     route: z.enum(Route).describe("The way out of the mesh."),
     gateway: gatewayReferenceSchema.optional(),
     consumers: z.array(z.strictObject({
         namespace: z.string().min(1).describe('A namespace whose applications use the host; "*" only with a gateway whose consumers are all, or with route direct.'),
+        serviceAccounts: z.array(z.string().min(1)).min(1).optional()
+            .describe("The service accounts of the namespace that may use the host. Only with a gateway whose lockdown is on. Default: all of the namespace."),
     })).min(1).describe("Who uses the host. Required."),
     ownership: ownershipSchema,
     resolution: z.enum([Resolution.Dns, Resolution.DnsRoundRobin]).optional()
@@ -86,6 +126,7 @@ export const declarationSchema = z.strictObject({
         .describe("How new connections are spread. Default ROUND_ROBIN for resolution DNS: LEAST_REQUEST sends a dead address more than its share."),
     connectTimeout: duration("How long the proxy waits for a connection to one address. Default 1s; Istio's own is 10s.").optional(),
     idleTimeout: duration("How long a connection may carry nothing. Default: Istio's 1h.").optional(),
+    tls: tlsSchema.optional(),
     outlier: outlierSchema.optional(),
     active: z.boolean().default(true).describe("false takes the traffic off the route (the mesh leg is removed), the first step of a removal."),
     settleTime: duration("How long after the last change of its other objects the mesh leg is written, for the proxies to have them. Default 2s.").default("2s"),

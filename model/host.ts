@@ -15,7 +15,7 @@ const MAX_LABEL = 63;
 
 /** Addresses and names under which clouds hand out credentials to whoever asks. */
 const METADATA_NAMES = ["metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"];
-const METADATA_ADDRESSES = ["169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd00:ec2::23"];
+export const METADATA_ADDRESSES = ["169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd00:ec2::23"];
 
 /** Names that never leave the cluster or the machine: a ServiceEntry for one would take over traffic of the mesh itself. */
 const LOCAL_SUFFIXES: readonly (readonly [suffix: string, reason: string])[] = [

@@ -47,5 +47,15 @@ export function newerApiVersion(apiVersion: string, kind: string): string | unde
     return SERVED.indexOf(version) < SERVED.indexOf(newest) ? `${group}/${newest}` : undefined;
 }
 
+/** The kind that says who may use a host behind a locked gateway; v1 since Istio 1.22 too (Istio 1.22 release notes). */
+export const AUTHORIZATION_POLICY = "AuthorizationPolicy";
+export const SECURITY_VERSION = "security.istio.io/v1";
+
+export type EmittedKind = IstioKind | typeof AUTHORIZATION_POLICY;
+
+export const apiVersionOf = (kind: EmittedKind): string => (kind === AUTHORIZATION_POLICY ? SECURITY_VERSION : API_VERSIONS[kind]);
+
 /** Versions under which the same kind may have been created before; they are aliases, so that an upgrade replaces nothing. */
-export const FORMER_API_VERSIONS = ["networking.istio.io/v1beta1", "networking.istio.io/v1alpha3"] as const;
+export function formerApiVersions(kind: string): readonly string[] {
+    return kind === AUTHORIZATION_POLICY ? ["security.istio.io/v1beta1"] : ["networking.istio.io/v1beta1", "networking.istio.io/v1alpha3"];
+}

@@ -1,12 +1,13 @@
 // The plan of a declaration: what was decided, why, and what it means in a failover. Plain data, for outputs and reports.
 import { type ContractTerm, applicationContract } from "./contract";
-import type { Declaration } from "./declaration";
+import { type Declaration, Lockdown } from "./declaration";
 import { formatDuration } from "./duration";
 import { GuardVerdict, MIN_PERCENT_AT_EVERY_SIZE, judgeGuard } from "./guard";
 import { MEASURED_ISTIO, compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs, decideOutlier, resolutionOf } from "./outlier";
 import { Membership, Resolution } from "./resolution";
-import { usesGateway } from "./routes";
+import { isMutualToGateway, usesGateway } from "./routes";
+import { describeTls } from "./tls";
 import { type DrainWait, type LossWindow, drainWait, lossWindow } from "./window";
 
 export interface OutlierPlan {
@@ -43,7 +44,7 @@ export function planOf(declaration: Declaration): EgressPlan {
     const decision = resolutionOf(declaration), outlier = outlierPlan(declaration);
     const window = lossWindow(declaration), drain = drainWait(declaration);
     const consequences = consequencesOf(declaration, decision.consequence, outlier);
-    const overrides = Object.keys(declaration.manifestOverrides ?? {});
+    const overrides = Object.keys(declaration.manifestOverrides ?? {}), tls = describeTls(declaration);
     return {
         host: declaration.host, route: declaration.route, active: declaration.active,
         resolution: decision.resolution, resolutionReason: decision.reason,
@@ -52,6 +53,7 @@ export function planOf(declaration: Declaration): EgressPlan {
         summary: [
             `resolution ${decision.resolution}: ${decision.reason}`,
             describeOutlier(outlier, declaration.pool.addressesPerAnswer),
+            ...(tls === undefined ? [] : [tls]),
             `loss window: ${window.text}`,
             ...(declaration.pool.membership === Membership.Fixed ? [`drain wait: ${drain.text}`] : []),
             ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),
@@ -92,6 +94,9 @@ function consequencesOf(declaration: Declaration, forced: string | undefined, ou
         texts.push("an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault).");
     }
     if (outlier.verdicts?.includes(GuardVerdict.UndoneByPanic) === true) texts.push(`minHealthPercent ${outlier.minHealthPercent} starts panic routing at the first ejection, in which the ejected address is used again.`);
+    const { gateway, route } = declaration;
+    if (gateway?.lockdown === Lockdown.DryRun) texts.push("the gateway's lockdown is a dry run: what it would deny is counted and goes through; serviceAccounts are not enforced yet.");
+    if (gateway?.lockdown === Lockdown.Enforced && !isMutualToGateway(route)) texts.push(`route ${route}: the gateway does not know who the client is, so whoever reaches it may use this host.`);
     if (!usesGateway(declaration.route) && resolutionOf(declaration).resolution !== Resolution.None) texts.push("route direct: every consumer's sidecar resolves the host by itself, and no gateway governs the traffic.");
     const version = parseIstioVersion(declaration.gateway?.istioVersion ?? "");
     if (version !== undefined && compareIstio(version, MEASURED_ISTIO) !== 0) {

@@ -9,7 +9,7 @@ export const Route = {
     MtlsPassthrough: "mtls-passthrough",
     /** Application TLS through the gateway, routed by SNI; no identity at the gateway. */
     Passthrough: "passthrough",
-    /** The gateway opens TLS for plain HTTP clients. Not supported yet. */
+    /** Applications speak plain HTTP or TCP; the gateway speaks TLS to the host. Identity and isolation per host. */
     TlsOrigination: "tls-origination",
     /** From the sidecar straight to the host. */
     Direct: "direct",
@@ -37,25 +37,45 @@ const LAB = `measured on Istio ${formatIstio(MEASURED_ISTIO)}`;
 /** Every supported combination. */
 export const ROUTE_TABLE: readonly RouteRow[] = [
     { route: Route.MtlsPassthrough, protocol: Protocol.Tls, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
+    { route: Route.MtlsPassthrough, protocol: Protocol.Tcp, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
     { route: Route.Passthrough, protocol: Protocol.Tls, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
+    { route: Route.TlsOrigination, protocol: Protocol.Http, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
+    { route: Route.TlsOrigination, protocol: Protocol.Tcp, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
     { route: Route.Direct, protocol: Protocol.Tls, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: "the field documents' own lab, Istio 1.30.0" },
+    { route: Route.Direct, protocol: Protocol.Http, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
+    { route: Route.Direct, protocol: Protocol.Tcp, hosts: "exact", ports: "any", pools: ALL_POOLS, since: OLDEST_ISTIO, source: LAB },
     { route: Route.Direct, protocol: Protocol.Tls, hosts: "wildcard", ports: "any", pools: [Membership.Rotating], since: OLDEST_ISTIO, source: "Istio's sources: NONE is ORIGINAL_DST on a sidecar" },
 ];
 
-/** What is known and not supported yet, with the reason. */
-const REFUSED_ROUTES: Readonly<Partial<Record<Route, string>>> = {
-    [Route.TlsOrigination]: "TLS origination at the gateway is not supported yet: its route has not carried traffic on the lab",
-};
-const REFUSED_PROTOCOLS: Readonly<Partial<Record<Protocol, string>>> = {
-    [Protocol.Tcp]: "plain TCP ports are not supported yet: they need addresses that clients dial, and have not carried traffic on the lab",
-    [Protocol.Http]: "plain HTTP ports are not supported yet: they need TLS origination at the gateway",
-    [Protocol.Https]: "the application's own TLS is declared as TLS, the protocol that is routed by SNI without being opened",
-};
+const TLS_IS_TLS = "the application's own TLS is declared as TLS, the protocol that is routed by SNI without being opened";
+const PLAIN_HTTP = "the request would leave the gateway unencrypted: use route tls-origination, with which the gateway speaks TLS to the host";
+
+/** Why a protocol cannot take a route, whatever the host. */
+function reasonAgainst(route: Route, protocol: Protocol): string | undefined {
+    if (protocol === Protocol.Https) return TLS_IS_TLS;
+    if (protocol === Protocol.Http && (route === Route.Passthrough || route === Route.MtlsPassthrough)) return PLAIN_HTTP;
+    if (protocol === Protocol.Tcp && route === Route.Passthrough) {
+        return "a plain passthrough gateway routes by the SNI of a ClientHello, which TCP protocols do not send first (in MySQL, SMTP and FTP the server speaks first, PostgreSQL and STARTTLS begin in plain text): use route mtls-passthrough, with which the sidecar's own TLS carries the SNI";
+    }
+    if (protocol === Protocol.Tls && route === Route.TlsOrigination) return "the application speaks TLS already, which the gateway would wrap a second time: use route mtls-passthrough, or declare the port as HTTP or TCP";
+    return undefined;
+}
 
 export const WILDCARD_BEHIND_GATEWAY =
     "a wildcard cannot be routed through an egress gateway: Istio resolves a wildcard only with endpoints given, NONE is an empty cluster at a gateway, and DYNAMIC_DNS does not pass one";
 
+const WILDCARD_WITHOUT_TLS: Readonly<Partial<Record<Protocol, string>>> = {
+    [Protocol.Http]: "TLS to many hosts has no one name to ask for and to check the certificate by",
+    [Protocol.Tcp]: "TCP carries no name by which a sidecar tells hosts apart",
+};
+
 export const usesGateway = (route: Route): boolean => route !== Route.Direct;
+
+/** Whether the sidecar wraps the connection to the gateway in the mesh's mTLS: identity, and an outer SNI that the sidecar's rule sets. */
+export const isMutualToGateway = (route: Route): boolean => route === Route.MtlsPassthrough || route === Route.TlsOrigination;
+
+/** Whether a proxy speaks TLS to the host for an application that does not: the gateway's, or with route direct the sidecar. */
+export const originatesTls = (route: Route, protocol: Protocol): boolean => route === Route.TlsOrigination || protocol === Protocol.Http;
 
 export interface RouteQuery {
     readonly route: Route;
@@ -81,10 +101,9 @@ export function refuseRoute(query: RouteQuery): RouteRefusal | undefined {
     }
     if (row !== undefined) return refuseVersion(query, row);
     const nearest = `the nearest supported row is ${describeRow(nearestRow(query))}`;
-    const routeReason = REFUSED_ROUTES[query.route];
-    if (routeReason !== undefined) return { at: "route", text: `is ${show(query.route)}, and ${routeReason}: ${nearest}.` };
-    const protocolReason = REFUSED_PROTOCOLS[query.protocol];
-    if (protocolReason !== undefined) return { at: "protocol", text: `is ${show(query.protocol)}, and ${protocolReason}: ${nearest}.` };
+    const reason = reasonAgainst(query.route, query.protocol);
+    if (reason !== undefined) return { at: "protocol", text: `is ${show(query.protocol)}, and ${reason}; ${nearest}.` };
+    if (!usesGateway(query.route)) return { at: "host", text: `is a wildcard, and ${WILDCARD_WITHOUT_TLS[query.protocol] ?? ""}: declare each host by its exact name; ${nearest}.` };
     return { at: "host", text: `is a wildcard, and ${WILDCARD_BEHIND_GATEWAY}: declare each host by its exact name, or use route "direct"; ${nearest}.` };
 }
 
@@ -99,10 +118,10 @@ function refuseVersion(query: RouteQuery, row: RouteRow): RouteRefusal | undefin
     };
 }
 
-/** The row that shares most with the query; the route weighs most, then the kind of host. */
+/** The row that shares most with the query: the protocol is the application's, the route a choice, then the kind of host. */
 function nearestRow(query: RouteQuery): RouteRow {
     const score = (row: RouteRow): number =>
-        (row.route === query.route ? 4 : 0) + ((row.hosts === "wildcard") === query.wildcard ? 2 : 0) + (row.protocol === query.protocol ? 1 : 0);
+        (row.protocol === query.protocol ? 5 : 0) + (row.route === query.route ? 4 : 0) + ((row.hosts === "wildcard") === query.wildcard ? 2 : 0);
     return ROUTE_TABLE.reduce((best, row) => (score(row) > score(best) ? row : best));
 }
 

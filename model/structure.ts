@@ -102,7 +102,9 @@ function descriptionOf(schema: z.core.$ZodType | undefined): string | undefined 
 /** The known word that is closest to a mistyped one, when it is close at all. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
     const scored = known.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) })).sort((a, b) => a.distance - b.distance)[0];
-    return scored !== undefined && scored.distance <= Math.max(2, Math.floor(word.length / 3)) ? scored.name : undefined;
+    // A word of two letters is two edits away from any other.
+    const isNear = scored !== undefined && scored.distance < word.length && scored.distance <= Math.max(2, Math.floor(word.length / 3));
+    return isNear ? scored.name : undefined;
 }
 
 function editDistance(a: string, b: string): number {

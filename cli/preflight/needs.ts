@@ -1,7 +1,7 @@
 // What the declarations of a catalogue need of a cluster, taken from their manifests.
 import type { CatalogueEntry } from "../../catalogue";
 import { manifestsOf } from "../../manifests";
-import { ALL_CONSUMERS, type Declaration, type GatewayReference, type IstioKind, serviceNamespace, usesGateway } from "../../model";
+import { ALL_CONSUMERS, API_VERSIONS, type Declaration, type GatewayReference, type IstioKind, serviceNamespace, usesGateway } from "../../model";
 
 export interface GatewayNeed {
     /** Tells gateways apart: Service and selector. */
@@ -40,7 +40,8 @@ export interface Needs {
 
 export function needsOf(entries: readonly Pick<CatalogueEntry, "name" | "declaration">[]): Needs {
     const declarations = entries.map(({ name, declaration }) => ({ name, declaration }));
-    const objects = declarations.flatMap(({ name, declaration }) => manifestsOf(name, declaration).map(({ object }) => ({
+    // AuthorizationPolicies are of another group, and are not looked for yet.
+    const objects = declarations.flatMap(({ name, declaration }) => manifestsOf(name, declaration).filter(({ object }) => object.kind in API_VERSIONS).map(({ object }) => ({
         kind: object.kind as IstioKind, namespace: object.metadata.namespace, name: object.metadata.name, declaration: name,
     })));
     return { declarations, gateways: gatewaysOf(declarations), namespaces: namespacesOf(declarations), objects };

@@ -83,7 +83,7 @@ describe("the API server and istiod's webhook", function () {
     });
 });
 
-const PLURALS: Readonly<Record<string, string>> = { ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices" };
+const PLURALS: Readonly<Record<string, string>> = { ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices", AuthorizationPolicy: "authorizationpolicies" };
 
 /** The same declaration in namespaces that exist, distinct ones kept distinct. */
 function settle(raw: DeclarationInput): DeclarationInput {
@@ -91,7 +91,7 @@ function settle(raw: DeclarationInput): DeclarationInput {
     const renamed = (name: string): string => (name === "*" ? name : NAMESPACES[names.indexOf(name)] ?? name);
     const gateway = raw.gateway;
     return {
-        ...raw, namespace: renamed(raw.namespace), consumers: raw.consumers.map(({ namespace }) => ({ namespace: renamed(namespace) })),
+        ...raw, namespace: renamed(raw.namespace), consumers: raw.consumers.map((consumer) => ({ ...consumer, namespace: renamed(consumer.namespace) })),
         gateway: gateway === undefined ? undefined : { ...gateway, namespace: renamed(gateway.namespace), serviceHost: `egress.${renamed(gateway.namespace)}.svc.cluster.local` },
     };
 }

@@ -96,7 +96,7 @@ async function registerWebhook({ request }: ApiServer, clientConfig: Addresses["
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "istiod", namespace: "istio-system" }, spec: { type: "ExternalName", externalName: "localhost" } };
     const webhook = {
         name: "validation.istio.io", failurePolicy: "Ignore", sideEffects: "None", admissionReviewVersions: ["v1"], clientConfig,
-        rules: [{ operations: ["CREATE", "UPDATE"], apiGroups: ["networking.istio.io"], apiVersions: ["*"], resources: ["*"] }],
+        rules: [{ operations: ["CREATE", "UPDATE"], apiGroups: ["networking.istio.io", "security.istio.io"], apiVersions: ["*"], resources: ["*"] }],
     };
     const configuration = {
         apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingWebhookConfiguration",

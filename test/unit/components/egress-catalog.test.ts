@@ -83,7 +83,7 @@ describe("EgressGateway", () => {
     it("publishes the reference with its defaults, and creates nothing else", async () => {
         const list = await startRuntime();
         const { reference } = new EgressGateway("platform", args);
-        expect(await valueOf(reference)).to.deep.equal({ ...GATEWAY, consumers: "declared" });
+        expect(await valueOf(reference)).to.deep.equal({ ...GATEWAY, consumers: "declared", lockdown: "off" });
         await settled();
         expect(list.map(({ type }) => type)).to.deep.equal(["istio-egress:index:EgressGateway"]);
     });
@@ -96,6 +96,28 @@ describe("EgressGateway", () => {
         new EgressGateway("late", { ...args, serviceHost: delayed("egress") });
         await settled();
         expect(await takeRejections()).to.deep.equal([message.replace("platform", "late")]);
+    });
+
+    it("deploys one, and publishes its reference, known in a preview and unknown only where an argument is", async () => {
+        for (const preview of [false, true]) {
+            const list = await startRuntime(preview);
+            const deployment = { longestConnection: "15m", ...(preview ? { cpuRequest: unknown<string>() } : {}) };
+            const { reference } = new EgressGateway("platform", { mode: "deploy", namespace: "istio-egress", istioVersion: "1.31.0", deployment });
+            expect(await valueOf(reference)).to.deep.include({ serviceHost: "egressgateway-platform.istio-egress.svc.cluster.local", selector: { "istio-egress/gateway": "egressgateway-platform" } });
+            await settled();
+            expect(list.filter(({ type }) => type.startsWith("kubernetes:")).map(({ type, name }) => `${type} ${name}`).sort()).to.deep.equal([
+                "kubernetes:apps/v1:Deployment platform-deployment", "kubernetes:autoscaling/v2:HorizontalPodAutoscaler platform-autoscaler", "kubernetes:policy/v1:PodDisruptionBudget platform-pod-disruption-budget",
+                "kubernetes:v1:Service platform-service", "kubernetes:v1:ServiceAccount platform-service-account",
+            ]);
+        }
+    });
+
+    it("refuses a mode that is not known, and what belongs to the other one", async () => {
+        await startRuntime(true);
+        new EgressGateway("platform", { ...args, mode: unknown<"deploy">() });
+        await settled();
+        expect(await takeRejections()).to.deep.equal(['EgressGateway "platform": mode is not known yet: what is created depends on it, so give a plain value.']);
+        expect(() => new EgressGateway("platform", { ...args, deployment: { longestConnection: "1m" } })).to.throw(pulumi.RunError, 'EgressGateway "platform": deployment has no effect on a gateway that exists: choose mode deploy, or remove it.');
     });
 
     it("keeps the known parts of a reference known", async () => {

@@ -27,6 +27,11 @@ const objectsOf = (changes: Partial<DeclarationInput> = {}): readonly Kubernetes
 const specs = (changes: Partial<DeclarationInput>): Record<string, unknown> =>
     Object.fromEntries(manifestsOf("partner-api", declaration(changes)).map(({ role, object: { spec } }) => [role, spec]));
 
+interface Route {
+    readonly match: readonly { readonly port: number }[];
+    readonly route: readonly { readonly destination: { readonly subset?: string; readonly port: { readonly number: number } } }[];
+}
+
 describe("manifests", () => {
     it("of mtls-passthrough", () => {
         expect(objectsOf()).to.deep.equal([
@@ -69,6 +74,65 @@ describe("manifests", () => {
             hosts: [HOST], gateways: [`istio-egress/${NAME}`], exportTo: ["."],
             tls: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443, sniHosts: [HOST] }], route: [{ destination: { host: HOST, port: { number: 443 } } }] }],
         });
+    });
+
+    const inside = ["x-forwarded-client-cert", "x-forwarded-for", "x-envoy-external-address", "x-envoy-attempt-count", "x-envoy-decorator-operation", "x-envoy-peer-metadata", "x-envoy-peer-metadata-id"];
+    const retries = { attempts: 2, retryOn: "connect-failure,refused-stream" };
+    const tls = { mode: "SIMPLE", sni: HOST, subjectAltNames: [HOST] };
+
+    it("of tls-origination: HTTP to the gateway in mTLS, TLS from there, the gateway entered on the host's own port", () => {
+        const found = specs({ route: "tls-origination", ports: [{ number: 80, protocol: "HTTP" }] });
+        const ejects = { splitExternalLocalOriginErrors: true, consecutive5xxErrors: 0, consecutiveLocalOriginFailures: 3, interval: "5s", baseEjectionTime: "30s", maxEjectionPercent: 50, minHealthPercent: 1 };
+        expect(found["ServiceEntry/host"]).to.have.deep.property("ports", [{ number: 80, name: "http-80", protocol: "HTTP", targetPort: 443 }]);
+        expect(found["ServiceEntry/client-view"]).to.have.deep.property("ports", [{ number: 80, name: "http-80", protocol: "HTTP" }]);
+        expect(found["DestinationRule/host"]).to.deep.equal({
+            host: HOST, exportTo: ["istio-egress"],
+            trafficPolicy: { loadBalancer: { simple: "ROUND_ROBIN" }, connectionPool: { tcp: { connectTimeout: "1s" } }, outlierDetection: ejects, tls },
+        });
+        expect(found["DestinationRule/subset"]).to.deep.nested.include({ "subsets[0].trafficPolicy.tls": { mode: "ISTIO_MUTUAL", sni: HOST }, "subsets[0].trafficPolicy.outlierDetection": ejects });
+        expect(found["Gateway/server"]).to.have.deep.property("servers", [{ port: { number: 443, name: "https-443", protocol: "HTTPS" }, hosts: [HOST], tls: { mode: "ISTIO_MUTUAL" } }]);
+        expect(found["VirtualService/gateway-leg"]).to.deep.equal({
+            hosts: [HOST], gateways: [`istio-egress/${NAME}`], exportTo: ["."],
+            http: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443 }], route: [{ destination: { host: HOST, port: { number: 80 } } }], headers: { request: { remove: inside } }, retries }],
+        });
+        expect(found["VirtualService/mesh-leg"]).to.deep.equal({
+            hosts: [HOST], gateways: ["mesh"], exportTo: ["payments"],
+            http: [{ match: [{ gateways: ["mesh"], port: 80 }], route: [{ destination: { host: SERVICE, subset: NAME, port: { number: 443 } } }], retries }],
+        });
+    });
+
+    it("of tls-origination with a client certificate, other names, and a TCP port", () => {
+        const found = specs({
+            route: "tls-origination", ports: [{ number: 6379, protocol: "TCP", targetPort: 8443 }, { number: 80, protocol: "HTTP" }], addresses: ["192.0.2.1", "192.0.2.2"],
+            tls: { mode: "MUTUAL", credentialName: "partner-client", sni: "edge.partner.example", subjectAltNames: ["edge.partner.example", "edge2.partner.example"] },
+        });
+        expect(found["DestinationRule/host"]).to.have.deep.nested.property("trafficPolicy.tls", { mode: "MUTUAL", sni: "edge.partner.example", subjectAltNames: ["edge.partner.example", "edge2.partner.example"], credentialName: "partner-client" });
+        expect(found["ServiceEntry/host"]).to.have.deep.property("ports", [{ number: 6379, name: "tcp-6379", protocol: "TCP", targetPort: 8443 }, { number: 80, name: "http-80", protocol: "HTTP", targetPort: 443 }]);
+        expect(found["Gateway/server"]).to.deep.nested.include({ "servers[0].port": { number: 8443, name: "tls-8443", protocol: "TLS" }, "servers[1].port": { number: 443, name: "https-443", protocol: "HTTPS" } });
+        expect(found["VirtualService/gateway-leg"]).to.have.nested.property("tcp[0].route[0].destination.port.number", 6379);
+        expect(found["VirtualService/mesh-leg"]).to.have.nested.property("tcp[0].route[0].destination.port.number", 8443);
+    });
+
+    it("of a TCP port: the clients' view has the addresses, the gateway tells hosts apart by the outer SNI", () => {
+        const found = specs({ ports: [{ number: 8443, protocol: "TCP" }], addresses: ["192.0.2.1", "192.0.2.2"] });
+        expect(found["ServiceEntry/client-view"]).to.deep.equal({ hosts: [HOST], location: "MESH_EXTERNAL", resolution: "NONE", ports: [{ number: 8443, name: "tcp-8443", protocol: "TCP" }], exportTo: ["."], addresses: ["192.0.2.1", "192.0.2.2"] });
+        expect(found["ServiceEntry/host"]).to.not.have.property("addresses");
+        expect(found["Gateway/server"]).to.have.deep.property("servers", [{ port: { number: 8443, name: "tls-8443", protocol: "TLS" }, hosts: [HOST], tls: { mode: "ISTIO_MUTUAL" } }]);
+        expect(found["VirtualService/mesh-leg"]).to.deep.equal({
+            hosts: [HOST], gateways: ["mesh"], exportTo: ["payments"],
+            tcp: [{ match: [{ gateways: ["mesh"], port: 8443 }], route: [{ destination: { host: SERVICE, subset: NAME, port: { number: 8443 } } }] }],
+        });
+        const shared = specs({ ports: [{ number: 8443, protocol: "TCP" }], addresses: ["192.0.2.1", "192.0.2.2"], gateway: { ...GATEWAY, consumers: GatewayConsumers.All }, consumers: [{ namespace: "*" }] });
+        expect(shared["ServiceEntry/host"]).to.have.deep.property("addresses", ["192.0.2.1", "192.0.2.2"]);
+    });
+
+    it("of direct with a plain and a TLS port: TLS at the sidecar for the one, and nothing lost beside it", () => {
+        const found = specs({ route: "direct", gateway: undefined, ports: [{ number: 80, protocol: "HTTP" }, { number: 8443 }, { number: 5432, protocol: "TCP" }], addresses: ["192.0.2.1", "192.0.2.2"] });
+        expect(Object.keys(found)).to.deep.equal(["ServiceEntry/host", "DestinationRule/host"]);
+        expect(found["ServiceEntry/host"]).to.deep.include({ addresses: ["192.0.2.1", "192.0.2.2"] }).and.to.have.deep.nested.property("ports[0]", { number: 80, name: "http-80", protocol: "HTTP", targetPort: 443 });
+        const { portLevelSettings, ...base } = (found["DestinationRule/host"] as { trafficPolicy: Record<string, unknown> }).trafficPolicy;
+        expect(Object.keys(base)).to.deep.equal(["loadBalancer", "connectionPool", "outlierDetection"]);
+        expect(portLevelSettings).to.deep.equal([{ port: { number: 80 }, ...base, tls }]);
     });
 
     it("of direct: the consumers' sidecars resolve the host themselves", () => {
@@ -173,7 +237,15 @@ describe("manifests of every declaration", () => {
         const [server] = at("Gateway/server"), [leg] = at("VirtualService/gateway-leg");
         expect(leg?.spec).to.deep.include({ gateways: [`${server?.metadata.namespace}/${server?.metadata.name}`] });
         for (const entry of server?.spec["servers"] as { hosts: string[] }[]) expect(entry.hosts).to.deep.equal([host]);
-        for (const { spec } of at("VirtualService/mesh-leg")) expect(spec).to.have.nested.property("tls[0].route[0].destination.subset", subset);
+        const routesOf = (spec: Readonly<Record<string, unknown>>): Route[] => ["http", "tls", "tcp"].flatMap((section) => (spec[section] ?? []) as Route[]);
+        const entered = (server?.spec["servers"] as { port: { number: number } }[]).map(({ port }) => port.number).sort();
+        for (const { spec } of at("VirtualService/mesh-leg")) {
+            expect(routesOf(spec).map(({ route: [first] }) => first?.destination.subset)).to.deep.equal(raw.ports?.map(() => subset));
+            expect(routesOf(spec).map(({ route: [first] }) => first?.destination.port.number).sort()).to.deep.equal(entered);
+        }
+        expect(routesOf(leg?.spec ?? {}).map(({ match: [first] }) => first?.port).sort()).to.deep.equal(entered);
+        const dialled = raw.ports?.map(({ number }) => number).sort();
+        expect(routesOf(leg?.spec ?? {}).map(({ route: [first] }) => first?.destination.port.number).sort()).to.deep.equal(dialled);
     }));
 
     it("are plain JSON without undefined", () => each((list) => expect(JSON.parse(JSON.stringify(list))).to.deep.equal(list)));

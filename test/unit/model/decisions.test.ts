@@ -83,7 +83,7 @@ describe("routes", () => {
             const supported = ROUTE_TABLE.some((row) => row.route === route && row.protocol === protocol && (row.hosts === "wildcard") === wildcard);
             const refusal = refuseRoute({ route, protocol, wildcard, membership: Membership.Rotating });
             expect(refusal === undefined, `${route} ${protocol} ${wildcard}`).to.equal(supported);
-            if (refusal !== undefined) expect(refusal.text).to.match(/the nearest supported row is route \S+, protocol TLS \(any port\), (exact|wildcard) host, (any|rotating) pool, Istio 1\.22 or later\.$/);
+            if (refusal !== undefined) expect(refusal.text).to.match(/the nearest supported row is route \S+, protocol (TLS|HTTP|TCP) \(any port\), (exact|wildcard) host, (any|rotating) pool, Istio 1\.22 or later\.$/);
         }
     });
 });
