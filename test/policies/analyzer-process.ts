@@ -10,7 +10,7 @@ import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/st
 import ts from "typescript";
 
 const ROOT = path.join(__dirname, "../..");
-const START_MS = 25_000;
+const START_MS = 60_000;
 
 export interface Request {
     readonly type: string;
