@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { type PreflightOptions, preflight } from "./commands/preflight";
 import { type PreviewOptions, preview } from "./commands/preview";
+import { type RegisterOptions, register } from "./commands/register";
 import { ExitCode, Failure } from "./failure";
 
 const LINGER_MS = 500;
@@ -20,6 +21,14 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--policy-config <file>", "levels and properties per policy (default: istio-egress:policyConfig of the environment)")
         .exitOverride()
         .action(async (options: PreviewOptions) => finish(await preview(options)));
+    program.command("register")
+        .description("write into the shared registry which hosts an environment declares, unless another stack contradicts them")
+        .requiredOption("--env <env>", "the environment: there is a Pulumi.<env>.yaml for it")
+        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
+        .option("--registry <file>", "the registry (default: istio-egress:registry of the environment)")
+        .option("--remove", "take the stack out of it", false)
+        .exitOverride()
+        .action((options: RegisterOptions) => finish(register(options)));
     program.command("preflight")
         .description("look at the cluster of one environment, and say what its catalogue needs and does not find there; nothing is written")
         .option("--env <env>", "the environment: there is a Pulumi.<env>.yaml for it")

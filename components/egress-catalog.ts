@@ -1,7 +1,7 @@
 // EgressCatalog: every host of a catalogue file, each as an ExternalEgressHost.
 import * as pulumi from "@pulumi/pulumi";
-import { type Catalogue, formatErrors, loadCatalogue } from "../catalogue";
-import { planOf, show } from "../model";
+import { type Catalogue, formatErrors, isRegistered, loadCatalogue, readRegistry, registryConflicts } from "../catalogue";
+import { formatPath, planOf, show } from "../model";
 import { ExternalEgressHost } from "./external-egress-host";
 import { resolveInputs } from "./inputs";
 import type { HostSummary } from "./outputs";
@@ -11,6 +11,12 @@ import { publish } from "./publish";
 export interface EgressCatalogArgs {
     /** The catalogue file (YAML), relative to the working directory of the program, or absolute. */
     file: pulumi.Input<string>;
+    /**
+     * The registry in which several stacks write which hosts they declare (`istio-egress register` writes it): a conflict with
+     * another stack is refused, and what of this stack it does not say is warned of.
+     * @default none: the stacks' declarations are not compared
+     */
+    registry?: pulumi.Input<string>;
 }
 
 interface CatalogData {
@@ -35,7 +41,7 @@ export class EgressCatalog extends pulumi.ComponentResource<CatalogData> {
 
     constructor(name: string, args: EgressCatalogArgs, opts?: pulumi.ComponentResourceOptions) {
         const inputs = resolveInputs(args);
-        if (!(inputs instanceof Promise)) read(fileOf(name, inputs.value));
+        if (!(inputs instanceof Promise)) read(filesOf(name, inputs.value));
         super("istio-egress:index:EgressCatalog", name, args, opts);
         const data = this.getData();
         publish(this, "hosts", () => pulumi.output(data.then(({ hosts }) => hosts)));
@@ -46,26 +52,50 @@ export class EgressCatalog extends pulumi.ComponentResource<CatalogData> {
         const { value, leaves } = await resolveInputs(args);
         const [unknown] = leaves.filter((leaf) => !leaf.known);
         if (unknown !== undefined) {
-            await pulumi.log.warn(`EgressCatalog ${JSON.stringify(name)}: its hosts are left out of this preview, since file is not known yet; those that exist are shown as deletions.`, this);
+            await pulumi.log.warn(`EgressCatalog ${JSON.stringify(name)}: its hosts are left out of this preview, since ${formatPath(unknown.path)} is not known yet; those that exist are shown as deletions.`, this);
             return { hosts: unknown.output.apply(() => []) };
         }
-        const hosts = register(this, name, read(fileOf(name, value)));
+        const { catalogue, unregistered } = read(filesOf(name, value));
+        if (unregistered !== undefined) await pulumi.log.warn(`EgressCatalog ${JSON.stringify(name)}: ${unregistered}`, this);
+        const hosts = register(this, name, catalogue);
         this.registerOutputs({ hosts });
         return { hosts };
     }
 }
 
-function fileOf(name: string, args: unknown): string {
-    const { file } = args as { readonly file?: unknown };
-    if (typeof file === "string" && file !== "") return file;
-    throw new pulumi.RunError(`EgressCatalog ${JSON.stringify(name)}: file is ${show(file)}, but must be the path of a catalogue file.`);
+interface Files {
+    readonly file: string;
+    readonly registry?: string;
 }
 
-function read(file: string): Catalogue {
+function filesOf(name: string, args: unknown): Files {
+    const { file, registry } = args as { readonly file?: unknown; readonly registry?: unknown };
+    const refuse = (field: string, value: unknown, what: string): never => {
+        throw new pulumi.RunError(`EgressCatalog ${JSON.stringify(name)}: ${field} is ${show(value)}, but must be the path of a ${what} file.`);
+    };
+    if (typeof file !== "string" || file === "") return refuse("file", file, "catalogue");
+    if (registry === undefined) return { file };
+    return typeof registry === "string" && registry !== "" ? { file, registry } : refuse("registry", registry, "registry");
+}
+
+interface ReadCatalogue {
+    readonly catalogue: Catalogue;
+    /** What the registry does not say of this stack. */
+    readonly unregistered?: string;
+}
+
+function read({ file, registry }: Files): ReadCatalogue {
     const result = loadCatalogue(file);
     // A RunError is shown without a stack: the positions in the file are what helps.
     if (!result.ok) throw new pulumi.RunError(formatErrors(result.errors));
-    return result.catalogue;
+    const { catalogue } = result;
+    if (registry === undefined) return { catalogue };
+    const others = readRegistry(registry), stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
+    if (!others.ok) throw new pulumi.RunError(others.errors.join("\n"));
+    const conflicts = registryConflicts(catalogue.entries, others.registry, stack, registry);
+    if (conflicts.length > 0) throw new pulumi.RunError(conflicts.join("\n"));
+    if (isRegistered(others.registry, stack, catalogue.entries)) return { catalogue };
+    return { catalogue, unregistered: `${registry} does not say what stack ${stack} declares, so that other stacks do not know: run \`istio-egress register --env ${pulumi.getStack()}\`, and commit the file.` };
 }
 
 function register(parent: EgressCatalog, name: string, catalogue: Catalogue): HostSummary[] {

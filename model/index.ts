@@ -19,6 +19,7 @@ export * from "./ports";
 export * from "./problem";
 export * from "./resolution";
 export * from "./routes";
+export * from "./servers";
 export { nearest } from "./structure";
 export * from "./tls";
 export * from "./window";

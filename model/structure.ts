@@ -85,6 +85,7 @@ function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefi
         const inner = unwrap(outer);
         if (inner instanceof z.ZodObject) return (inner.shape as Record<string, z.core.$ZodType>)[key];
         if (inner instanceof z.ZodArray) return inner.element;
+        if (inner instanceof z.ZodRecord) return inner.valueType;
         return undefined;
     }, schema);
 }

@@ -14,7 +14,9 @@ const cluster = new k8s.Provider("cluster", renderTo === undefined
     ? { context: config.get("context"), clusterIdentifier: config.get("clusterIdentifier") }
     : { renderYamlToDirectory: path.resolve(projectRoot, renderTo), kubeconfig: "" });
 
-const catalog = new EgressCatalog("egress", { file: path.join(projectRoot, config.require("catalogue")) }, { providers: [cluster] });
+// Where several stacks share a mesh: the file in which they write which hosts they declare.
+const registry = config.get("registry");
+const catalog = new EgressCatalog("egress", { file: path.join(projectRoot, config.require("catalogue")), ...(registry === undefined ? {} : { registry: path.join(projectRoot, registry) }) }, { providers: [cluster] });
 
 /** Who may reach what, by which way, and who answers for it. */
 export const inventory = catalog.hosts.apply((hosts) => hosts.map(({ name, host, route, consumers, owner, purpose, expires }) => ({ name, host, route, consumers, owner, purpose, expires })));
