@@ -16,9 +16,9 @@ export class Catalogues {
     /** @param folders where a relative path is looked up; the parents of each are tried as well */
     constructor(private readonly readCatalogue: ReadCatalogue, private readonly folders: readonly string[]) {}
 
-    /** @param urn of the object that is judged: the stack's name is in it */
-    of(template: string, urn: string): CatalogueResult {
-        const path = template.replaceAll("{stack}", stackOf(urn));
+    /** @param stack the name that stands for `{stack}` */
+    of(template: string, stack: string): CatalogueResult {
+        const path = template.replaceAll("{stack}", stack);
         const known = this.read.get(path);
         if (known !== undefined) return known;
         const result = this.load(path);

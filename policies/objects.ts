@@ -1,9 +1,23 @@
-// The Istio objects in any resource that reaches Pulumi's engine: generic and generated classes, patches, lists, children.
+// The objects that rules read, in any resource that reaches Pulumi's engine (generic and generated classes, patches, lists,
+// children) and in any plain Kubernetes object.
 import { type Path } from "../model";
 import { type Plain, type PlainObject, UNKNOWN, type Unknown, isList, isObject, own, plainCopy } from "./plain";
 import { SECRET, secretsOf } from "./secrets";
 
-const GROUP = "networking.istio.io/";
+/** The kinds that rules read, by API group. No two groups share a kind here: the Gateway of the Gateway API is another one, and not read. */
+const READ: Readonly<Record<string, "all" | readonly string[]>> = {
+    "networking.istio.io": "all",
+    "security.istio.io": "all",
+    "networking.k8s.io": ["NetworkPolicy"],
+    "": ["Service", "Namespace"],
+};
+
+/** The Kubernetes provider of a Pulumi program, whose settings count for every object that it writes. */
+export const PROVIDER = "Provider";
+const PROVIDER_TYPE = "pulumi:providers:kubernetes";
+
+/** Where an object lives that names no namespace: kubectl's own default, and the provider's. */
+const DEFAULT_NAMESPACE = "default";
 
 /** The parts of a policy's arguments that a verdict rests on. */
 export interface Resource {
@@ -15,19 +29,21 @@ export interface Resource {
 }
 
 /**
- * One object of networking.istio.io. Every reader answers with the value, with undefined when the field is absent, and
+ * One object that rules read. Every reader answers with the value, with undefined when the field is absent, and
  * with UNKNOWN when nobody can tell: unknown in a preview, absent from a patch (which says nothing about the rest of the
  * object), or of a type that Istio's schema refuses anyway.
  */
-export class IstioObject {
+export class MeshObject {
     constructor(
         readonly kind: string,
+        readonly apiVersion: string,
         /** Where the object stands in its resource: empty, or `items`, index. */
         readonly position: Path,
         private readonly body: PlainObject,
         /** A server-side apply patch: what it leaves out is not known to be absent from the object. */
         readonly isPatch: boolean,
-        private readonly resourceName: string,
+        /** What an object without a name is told by: `the resource partner`. */
+        private readonly origin: string,
         private readonly isSecretInResource: (path: Path) => boolean,
     ) {}
 
@@ -75,6 +91,30 @@ export class IstioObject {
         return typeof value === "string" || value === UNKNOWN ? value : undefined;
     }
 
+    /** The texts of a list; UNKNOWN where the list, or one of them, is not known. An absent list is undefined. */
+    texts(path: Path): readonly string[] | undefined | Unknown {
+        const value = this.at(path);
+        if (value === undefined || !isList(value)) return value === undefined ? undefined : UNKNOWN;
+        return value.every((item) => typeof item === "string") ? value : UNKNOWN;
+    }
+
+    /** The keys of a map; none where it is absent or not known. */
+    keys(path: Path): readonly string[] {
+        const value = this.at(path);
+        return isObject(value) ? Object.keys(value) : [];
+    }
+
+    get name(): string | Unknown {
+        const name = this.stated(["metadata", "name"]);
+        return typeof name === "string" ? name : UNKNOWN;
+    }
+
+    /** The namespace that the object lives in; a provider or a kubeconfig may move the ones that name none, all together. */
+    get namespace(): string | Unknown {
+        const namespace = this.stated(["metadata", "namespace"]);
+        return namespace === undefined ? DEFAULT_NAMESPACE : typeof namespace === "string" ? namespace : UNKNOWN;
+    }
+
     isSecret(path: Path): boolean {
         return this.isSecretInResource([...this.position, ...path]);
     }
@@ -87,27 +127,51 @@ export class IstioObject {
     /** `ServiceEntry egress/partner-api`: how messages name the object. */
     get label(): string {
         const name = this.stated(["metadata", "name"]), namespace = this.stated(["metadata", "namespace"]);
-        if (typeof name !== "string") return `${this.kind} of the resource ${this.resourceName}`;
+        if (typeof name !== "string") return `${this.kind} of ${this.origin}`;
         return `${this.kind} ${typeof namespace === "string" ? `${this.show(["metadata", "namespace"], namespace)}/` : ""}${this.show(["metadata", "name"], name)}`;
     }
 }
 
-/** The Istio objects of a resource; none for every other kind of resource. */
-export function istioObjects(resource: Resource): readonly IstioObject[] {
+/** The objects of a resource that rules read; none for every other kind of resource. */
+export function meshObjects(resource: Resource): readonly MeshObject[] {
+    if (resource.type === PROVIDER_TYPE) return providerOf(resource);
     const token = /^kubernetes:([^:]+):(\w+)$/.exec(resource.type);
     const tokenKind = token?.[2] ?? "";
-    const apiVersion = textOf(resource.props, "apiVersion") ?? token?.[1] ?? "";
+    // The type names the core group's versions with the group, which no object does.
+    const apiVersion = textOf(resource.props, "apiVersion") ?? token?.[1]?.replace(/^core\//, "") ?? "";
     const kind = textOf(resource.props, "kind") ?? tokenKind;
-    if (!apiVersion.startsWith(GROUP) && !kind.endsWith("List")) return [];
+    // `ServiceEntryPatch` is how Pulumi names a server-side apply patch; no kind that is read ends like that.
+    const isPatch = tokenKind.endsWith("Patch");
+    const type = { apiVersion, kind: isPatch ? kind.replace(/Patch$/, "") : kind };
+    if (!isRead(type) && !kind.endsWith("List")) return [];
     const body = plainCopy(resource.props);
     if (!isObject(body)) return [];
-    // `ServiceEntryPatch` is how Pulumi names a server-side apply patch; no kind of Istio ends like that.
-    const isPatch = tokenKind.endsWith("Patch");
-    const make: MakeObject = (ofKind, position, part) => new IstioObject(ofKind, position, part, isPatch, resource.name, secretsOf(resource.props));
-    return collect(body, { apiVersion, kind: isPatch ? kind.replace(/Patch$/, "") : kind }, [], make);
+    const make: MakeObject = ({ apiVersion: version, kind: ofKind }, position, part) => new MeshObject(ofKind, version, position, part, isPatch, `the resource ${resource.name}`, secretsOf(resource.props));
+    return collect(body, type, [], make);
 }
 
-type MakeObject = (kind: string, position: Path, body: PlainObject) => IstioObject;
+/** The objects in a plain Kubernetes object, as a file or an API server has it: itself, or the items of a list; `origin` tells of one that has no name. */
+export function objectsIn(value: unknown, origin = "no name"): readonly MeshObject[] {
+    const body = plainCopy(value);
+    if (!isObject(body)) return [];
+    const apiVersion = own(body, "apiVersion"), kind = own(body, "kind");
+    const type = { apiVersion: typeof apiVersion === "string" ? apiVersion : "", kind: typeof kind === "string" ? kind : "" };
+    const make: MakeObject = ({ apiVersion: version, kind: ofKind }, position, part) => new MeshObject(ofKind, version, position, part, false, origin, () => false);
+    return collect(body, type, [], make);
+}
+
+function providerOf(resource: Resource): readonly MeshObject[] {
+    const body = plainCopy(resource.props);
+    return isObject(body) ? [new MeshObject(PROVIDER, "", [], body, false, `the resource ${resource.name}`, secretsOf(resource.props))] : [];
+}
+
+function isRead({ apiVersion, kind }: TypeMeta): boolean {
+    const slash = apiVersion.indexOf("/"), group = slash < 0 ? "" : apiVersion.slice(0, slash);
+    const kinds = Object.hasOwn(READ, group) ? READ[group] : undefined;
+    return kinds === "all" || (kinds?.includes(kind) ?? false);
+}
+
+type MakeObject = (type: TypeMeta, position: Path, body: PlainObject) => MeshObject;
 
 interface TypeMeta {
     readonly apiVersion: string;
@@ -115,7 +179,7 @@ interface TypeMeta {
 }
 
 /** `type` is what the container says; a list's items may repeat it or leave it out. */
-function collect(body: PlainObject, type: TypeMeta, position: Path, make: MakeObject): readonly IstioObject[] {
+function collect(body: PlainObject, type: TypeMeta, position: Path, make: MakeObject): readonly MeshObject[] {
     const items = own(body, "items");
     if (type.kind.endsWith("List")) {
         if (!isList(items)) return [];
@@ -129,7 +193,7 @@ function collect(body: PlainObject, type: TypeMeta, position: Path, make: MakeOb
             return collect(item, inner, [...position, "items", index], make);
         });
     }
-    return type.apiVersion.startsWith(GROUP) ? [make(type.kind, position, body)] : [];
+    return isRead(type) ? [make(type, position, body)] : [];
 }
 
 function textOf(props: unknown, key: string): string | undefined {

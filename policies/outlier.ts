@@ -1,7 +1,7 @@
 // Every place in a DestinationRule where outlierDetection stands, and the pool that it acts on.
 import { type Path, type Pool, normaliseHost } from "../model";
 import { isEjectionOff } from "../model/ejection";
-import type { IstioObject } from "./objects";
+import type { MeshObject } from "./objects";
 import { UNKNOWN, type Unknown, isObject } from "./plain";
 import { SECRET } from "./secrets";
 import type { Pools } from "./pools";
@@ -19,7 +19,7 @@ interface OutlierBlock {
  * Istio replaces outlierDetection as a whole, per port and per subset, so that each block is judged by itself. A block
  * whose counters are all switched off, or may be, is left out: it ejects nothing by intent.
  */
-export function outlierBlocks(rule: IstioObject): readonly OutlierBlock[] {
+export function outlierBlocks(rule: MeshObject): readonly OutlierBlock[] {
     const policies = [
         { path: ["spec", "trafficPolicy"], wholePool: true },
         ...rule.indexes(["spec", "subsets"]).map((index) => ({
@@ -34,7 +34,7 @@ export function outlierBlocks(rule: IstioObject): readonly OutlierBlock[] {
     ]);
 }
 
-function blockAt(rule: IstioObject, path: Path, wholePool: boolean): readonly OutlierBlock[] {
+function blockAt(rule: MeshObject, path: Path, wholePool: boolean): readonly OutlierBlock[] {
     if (!isObject(rule.at(path))) return [];
     // What is not known counts as the value that switches the counter off; a patch that is silent about 5xx errors leaves them on.
     const off = isEjectionOff({
@@ -51,7 +51,7 @@ function orElse<T>(value: T | Unknown, fallback: T): T {
     return value === UNKNOWN ? fallback : value;
 }
 
-function isEmpty(rule: IstioObject, path: Path): boolean {
+function isEmpty(rule: MeshObject, path: Path): boolean {
     const labels = rule.at(path);
     return labels === undefined || (isObject(labels) && Object.keys(labels).length === 0);
 }
@@ -64,7 +64,7 @@ export interface RulePool extends Pool {
 }
 
 /** The declared pool behind a DestinationRule's host; undefined where it is unknown or undeclared. */
-export function poolOfRule(rule: IstioObject, pools: Pools): RulePool | undefined {
+export function poolOfRule(rule: MeshObject, pools: Pools): RulePool | undefined {
     const host = rule.text(["spec", "host"]);
     if (host === undefined || host === UNKNOWN) return undefined;
     const answer = pools.of(rule, host);
@@ -73,6 +73,6 @@ export function poolOfRule(rule: IstioObject, pools: Pools): RulePool | undefine
 }
 
 /** `is 30`, or `is unset`: how messages begin. */
-export function describe(rule: IstioObject, field: Path, percent: number | undefined): string {
+export function describe(rule: MeshObject, field: Path, percent: number | undefined): string {
     return `is ${percent === undefined ? "unset" : rule.show(field, percent)}`;
 }

@@ -1,6 +1,6 @@
 // What is known of the pool behind a host: from the object's own annotations, then the pack's configuration, then the catalogue.
 import { ANNOTATIONS, type Pool, hostMatches, normaliseHost, poolFromAnnotations } from "../model";
-import type { IstioObject } from "./objects";
+import type { MeshObject } from "./objects";
 import { UNKNOWN } from "./plain";
 
 /** A pool that is declared for a host or, as `*.partner.example`, for every host below a name. */
@@ -24,7 +24,7 @@ export class Pools {
     constructor(private readonly sources: readonly (readonly HostPool[])[], private readonly complete: boolean) {}
 
     /** The pool behind a host of an object. */
-    of(object: IstioObject, host: string): PoolAnswer {
+    of(object: MeshObject, host: string): PoolAnswer {
         const own = annotated(object, host);
         if (own.state !== "undeclared") return own;
         for (const source of this.sources) {
@@ -36,7 +36,7 @@ export class Pools {
 }
 
 /** The annotations speak of the host that `istio-egress/host` names, where it is there, and of every host of the object otherwise. */
-function annotated(object: IstioObject, host: string): PoolAnswer {
+function annotated(object: MeshObject, host: string): PoolAnswer {
     const about = object.annotation(ANNOTATIONS.host), membership = object.annotation(ANNOTATIONS.membership);
     if (about === UNKNOWN || membership === UNKNOWN) return { state: "unknown" };
     if (about !== undefined && normaliseHost(about) !== normaliseHost(host)) return { state: "undeclared" };

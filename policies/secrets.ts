@@ -32,6 +32,9 @@ export function keepSecretMarks(): void {
     };
 }
 
+/** What the engine sent for a resource: the same object for every policy that judges the same request; undefined outside of a pack. */
+export const sentAs = (props: unknown): object | undefined => structOf(props);
+
 /** Tells of any place in a resource's properties whether its value is secret, by itself or as a part of something secret. */
 export function secretsOf(props: unknown): (path: Path) => boolean {
     const struct = structOf(props);

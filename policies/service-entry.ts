@@ -1,6 +1,6 @@
 // What the rules about ServiceEntries share.
 import { ANNOTATIONS, type Path, normaliseHost } from "../model";
-import type { IstioObject } from "./objects";
+import type { MeshObject } from "./objects";
 
 export interface Host {
     readonly name: string;
@@ -9,7 +9,7 @@ export interface Host {
 }
 
 /** The distinct hosts that are known, in one spelling; where none is, in a preview or a patch, the one that the object is annotated with. */
-export function hostsOf(entry: IstioObject): readonly Host[] {
+export function hostsOf(entry: MeshObject): readonly Host[] {
     const known = hostsAt(entry, ["spec", "hosts"], normaliseHost);
     if (known.length > 0) return known;
     const annotated = entry.annotation(ANNOTATIONS.host);
@@ -19,7 +19,7 @@ export function hostsOf(entry: IstioObject): readonly Host[] {
 }
 
 /** The distinct hosts of a list that are known. */
-export function hostsAt(object: IstioObject, list: Path, nameOf: (host: string) => string): readonly Host[] {
+export function hostsAt(object: MeshObject, list: Path, nameOf: (host: string) => string): readonly Host[] {
     const hosts = new Map<string, Host>();
     for (const index of object.indexes(list)) {
         const host = object.text([...list, index]);

@@ -1,7 +1,7 @@
 // The organisation's own pack: the rules of istio-egress, one at another level, and one rule that only this organisation has.
 import { PolicyPack, type ResourceValidationPolicy } from "@pulumi/policy";
 import { ANNOTATIONS } from "istio-egress/model";
-import { RULES, UNKNOWN, istioObjects, policyPackArgs, withLevels } from "istio-egress/policies";
+import { RULES, UNKNOWN, meshObjects, policyPackArgs, withLevels } from "istio-egress/policies";
 
 const ownerKnown: ResourceValidationPolicy = {
     name: "owner-known",
@@ -11,7 +11,7 @@ const ownerKnown: ResourceValidationPolicy = {
     configSchema: { properties: { teams: { type: "array", items: { type: "string" }, minItems: 1 } }, required: ["teams"] },
     validateResource(args, report) {
         const { teams } = args.getConfig<{ teams: string[] }>();
-        for (const entry of istioObjects(args).filter(({ kind }) => kind === "ServiceEntry")) {
+        for (const entry of meshObjects(args).filter(({ kind }) => kind === "ServiceEntry")) {
             const owner = entry.annotation(ANNOTATIONS.owner);
             // What a preview does not know yet, the update judges.
             if (owner === UNKNOWN || (owner !== undefined && teams.includes(owner))) continue;

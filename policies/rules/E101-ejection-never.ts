@@ -4,7 +4,7 @@ import { DEFAULT_MAX_EJECTION_PERCENT, GuardVerdict, Membership, judgeGuard, saf
 import { poolConfiguration } from "../configuration";
 import { type RulePool, outlierBlocks, poolOfRule } from "../outlier";
 import { UNKNOWN } from "../plain";
-import type { Finding, Rule } from "../rule";
+import type { Finding, ObjectRule } from "../rule";
 import { SECRET } from "../secrets";
 
 const configuration = poolConfiguration.extend({
@@ -12,7 +12,7 @@ const configuration = poolConfiguration.extend({
         .describe("The level where the guard works for the whole pool and is dead once the GSLB has withdrawn an address: advisory, or like a guard that never works."),
 });
 
-export const ejectionNever: Rule<z.output<typeof configuration>> = {
+export const ejectionNever: ObjectRule<z.output<typeof configuration>> = {
     code: "E101",
     name: "ejection-never",
     level: "mandatory",

@@ -3,12 +3,12 @@ import { DEFAULT_MAX_EJECTION_PERCENT, DEFAULT_MIN_HEALTH_PERCENT, GuardVerdict,
 import { noConfiguration } from "../configuration";
 import { describe, outlierBlocks } from "../outlier";
 import { UNKNOWN } from "../plain";
-import type { Finding, Rule } from "../rule";
+import type { Finding, ObjectRule } from "../rule";
 
 /** A guard of 100 % is total at any size; the verdict on one address is that on all. */
 const ANY_SIZE = 1;
 
-export const ejectionEmptiesPool: Rule = {
+export const ejectionEmptiesPool: ObjectRule = {
     code: "E102",
     name: "ejection-empties-pool",
     level: "mandatory",

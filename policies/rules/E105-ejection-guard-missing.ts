@@ -3,12 +3,12 @@ import { DEFAULT_MAX_EJECTION_PERCENT, ENVOY_DEFAULT_MAX_EJECTION_PERCENT, Guard
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { type RulePool, outlierBlocks, poolOfRule } from "../outlier";
 import { UNKNOWN } from "../plain";
-import type { Finding, Rule } from "../rule";
+import type { Finding, ObjectRule } from "../rule";
 
 /** The smallest pool of which Envoy's default ejects an address. */
 const SMALLEST_POOL = 100 / ENVOY_DEFAULT_MAX_EJECTION_PERCENT;
 
-export const ejectionGuardMissing: Rule<PoolConfiguration> = {
+export const ejectionGuardMissing: ObjectRule<PoolConfiguration> = {
     code: "E105",
     name: "ejection-guard-missing",
     level: "mandatory",

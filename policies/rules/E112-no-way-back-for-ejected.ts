@@ -3,12 +3,12 @@ import { DEFAULT_MIN_HEALTH_PERCENT, GuardVerdict, Membership, judgeGuard } from
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { describe, outlierBlocks, poolOfRule } from "../outlier";
 import { UNKNOWN } from "../plain";
-import type { Finding, Rule } from "../rule";
+import type { Finding, ObjectRule } from "../rule";
 
 /** Where N is unknown the guard is judged for the smallest pool with an alternative: what is ejected there is ejected in any. */
 const SMALLEST_WITH_ALTERNATIVE = 2;
 
-export const noWayBackForEjected: Rule<PoolConfiguration> = {
+export const noWayBackForEjected: ObjectRule<PoolConfiguration> = {
     code: "E112",
     name: "no-way-back-for-ejected",
     level: "advisory",

@@ -2,10 +2,10 @@
 import { CONNECT_STRATEGY_ANNOTATION, LOGICAL_ON_FIXED_POOL, Membership, RACE_FIRST_TCP_CONNECT, Resolution, isLogicalDns } from "../../model";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { UNKNOWN } from "../plain";
-import type { Rule } from "../rule";
+import type { ObjectRule } from "../rule";
 import { hostsOf, listed } from "../service-entry";
 
-export const logicalDnsOnSmallPool: Rule<PoolConfiguration> = {
+export const logicalDnsOnSmallPool: ObjectRule<PoolConfiguration> = {
     code: "E201",
     name: "logical-dns-on-small-pool",
     level: "mandatory",

@@ -2,11 +2,11 @@
 import { ANNOTATIONS, Membership, Resolution, parseHost } from "../../model";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { UNKNOWN } from "../plain";
-import type { IstioObject } from "../objects";
-import type { Rule } from "../rule";
+import type { MeshObject } from "../objects";
+import type { ObjectRule } from "../rule";
 import { hostsOf, listed } from "../service-entry";
 
-export const poolUndeclared: Rule<PoolConfiguration> = {
+export const poolUndeclared: ObjectRule<PoolConfiguration> = {
     code: "E207",
     name: "pool-undeclared",
     level: "advisory",
@@ -36,7 +36,7 @@ export const poolUndeclared: Rule<PoolConfiguration> = {
 };
 
 /** Endpoints that are all IP addresses leave nothing for DNS to answer; those that are unknown may be. */
-function mayHaveAddressesOnly(object: IstioObject): boolean {
+function mayHaveAddressesOnly(object: MeshObject): boolean {
     if (object.at(["spec", "endpoints"]) === UNKNOWN) return true;
     const indexes = object.indexes(["spec", "endpoints"]);
     return indexes.length > 0 && indexes.every((index) => {

@@ -1,12 +1,12 @@
 // E410: one ISTIO_MUTUAL server of a Gateway that carries several hosts, so that one host reaches another's server.
 import { normaliseHost, type Path } from "../../model";
 import { noConfiguration } from "../configuration";
-import type { IstioObject } from "../objects";
+import type { MeshObject } from "../objects";
 import { UNKNOWN } from "../plain";
-import type { Finding, Rule } from "../rule";
+import type { Finding, ObjectRule } from "../rule";
 import { hostsAt, listed } from "../service-entry";
 
-export const sharedMutualServer: Rule = {
+export const sharedMutualServer: ObjectRule = {
     code: "E410",
     name: "shared-mutual-server",
     level: "mandatory",
@@ -21,7 +21,7 @@ export const sharedMutualServer: Rule = {
     },
 };
 
-function judgeServer(object: IstioObject, server: Path): readonly Finding[] {
+function judgeServer(object: MeshObject, server: Path): readonly Finding[] {
     const protocol = object.text([...server, "port", "protocol"]), mode = object.text([...server, "tls", "mode"]);
     // Under HTTPS the gateway reads the requests and routes each by its own host.
     if (mode !== "ISTIO_MUTUAL" || protocol === UNKNOWN || protocol?.toUpperCase() !== "TLS") return [];

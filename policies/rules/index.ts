@@ -8,7 +8,7 @@ import { logicalDnsOnSmallPool } from "./E201-logical-dns-on-small-pool";
 import { poolUndeclared } from "./E207-pool-undeclared";
 import { sharedMutualServer } from "./E410-shared-mutual-server";
 
-export const RULES: readonly Rule[] = [
+const ALL: readonly Rule[] = [
     ejectionNever,
     ejectionEmptiesPool,
     ejectionGuardMissing,
@@ -17,3 +17,5 @@ export const RULES: readonly Rule[] = [
     poolUndeclared,
     sharedMutualServer,
 ];
+
+export const RULES: readonly Rule[] = ALL.map((rule) => ({ ...rule, page: `docs/rules/${rule.code}.md` }));

@@ -8,9 +8,11 @@ import { readCatalogue } from "../../policies/catalogue-pools";
 import { Catalogues, type ReadCatalogue, stackOf } from "../../policies/catalogues";
 import { configSchema, poolConfiguration, readConfiguration } from "../../policies/configuration";
 import { judge } from "../../policies/judge";
+import { Mesh } from "../../policies/mesh";
+import { meshObjects } from "../../policies/objects";
 import { policyPackArgs } from "../../policies/pack";
 import type { HostPool } from "../../policies/pools";
-import { type Manifest, findingsOf, judgeWith, resourceOf, ruleOf } from "./support";
+import { type Manifest, NOW, findingsOf, judgeWith, resourceOf, ruleOf } from "./support";
 
 const entry = (annotations?: Record<string, unknown>, host = "api.partner.example"): Manifest => ({
     apiVersion: "networking.istio.io/v1", kind: "ServiceEntry", metadata: { name: "partner", namespace: "egress", annotations },
@@ -91,11 +93,12 @@ describe("a policy's configuration", () => {
     });
 
     it("that is broken leaves pools unknown that nothing else tells: no finding is made up", () => {
-        const { violations, problems } = judge(ruleOf("E207"), resourceOf(entry()), { pools: 1 }, new Catalogues(readCatalogue, []));
-        expect(violations).to.deep.equal([]);
+        const around = { catalogues: new Catalogues(readCatalogue, []), now: NOW }, meshOf = (manifest: Manifest): Mesh => new Mesh(meshObjects(resourceOf(manifest)));
+        const { findings, problems } = judge(ruleOf("E207"), meshOf(entry()), { pools: 1 }, around);
+        expect(findings).to.deep.equal([]);
         expect(problems).to.have.lengthOf(1);
         const annotated = entry({ "istio-egress/membership": "fixed" });
-        expect(judge(ruleOf("E201"), resourceOf(annotated), { pools: 1 }, new Catalogues(readCatalogue, [])).violations).to.have.lengthOf(1);
+        expect(judge(ruleOf("E201"), meshOf(annotated), { pools: 1 }, around).findings).to.have.lengthOf(1);
     });
 });
 
@@ -141,7 +144,7 @@ describe("the environment's catalogue", () => {
     it("is read once for all rules and objects", () => {
         let reads = 0;
         const catalogues = new Catalogues(() => { reads += 1; return { ok: true, pools: [] }; }, [path.dirname(__filename)]);
-        for (let time = 0; time < 3; time++) catalogues.of(path.basename(__filename), "urn:pulumi:dev::p::t::n");
+        for (let time = 0; time < 3; time++) catalogues.of(path.basename(__filename), "dev");
         expect(reads).to.equal(1);
     });
 
@@ -170,6 +173,7 @@ describe("the environment's catalogue", () => {
             for (const policy of policies as ResourceValidationPolicy[]) {
                 const takesCatalogue = "catalogue" in (policy.configSchema?.properties ?? {});
                 const args = { ...resourceOf(entry()), getConfig: () => (takesCatalogue ? { catalogue: "/no/such/file.yaml" } : {}) } as unknown as ResourceValidationArgs;
+                // Those of the whole stack are asked once, at the end.
                 const validate = policy.validateResource;
                 if (typeof validate === "function") void validate(args, (violation: unknown) => reported.push(violation));
             }

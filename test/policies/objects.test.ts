@@ -1,7 +1,7 @@
 // Every way in which an Istio object reaches the engine, and what cannot be known of it.
 import { expect } from "chai";
 import { unknownValue } from "@pulumi/pulumi/runtime";
-import { istioObjects } from "../../policies/objects";
+import { meshObjects } from "../../policies/objects";
 import { UNKNOWN, plainCopy } from "../../policies/plain";
 import { type Manifest, behindProxy, findingsOf, judgeWith, resourceOf, ruleOf } from "./support";
 
@@ -9,10 +9,10 @@ const SPEC = { host: "api.partner.example", trafficPolicy: { outlierDetection: {
 const bad = (more: Record<string, unknown> = {}): Manifest => ({
     apiVersion: "networking.istio.io/v1", kind: "DestinationRule", metadata: { name: "partner", namespace: "egress" }, spec: SPEC, ...more,
 });
-const labels = (type: string, props: object): string[] => istioObjects({ type, name: "logical", urn: "", props: behindProxy(props) }).map(({ label }) => label);
+const labels = (type: string, props: object): string[] => meshObjects({ type, name: "logical", urn: "", props: behindProxy(props) }).map(({ label }) => label);
 const E105 = (manifest: Manifest, type?: string): readonly string[] => judgeWith(ruleOf("E105"), resourceOf(manifest, type)).violations.map(({ message }) => message);
 
-describe("istioObjects", () => {
+describe("meshObjects", () => {
     it("finds generic and generated classes, under every version of the group", () => {
         for (const version of ["v1", "v1beta1", "v1alpha3"]) {
             expect(labels(`kubernetes:networking.istio.io/${version}:DestinationRule`, bad())).to.deep.equal(["DestinationRule egress/partner"]);
@@ -25,9 +25,20 @@ describe("istioObjects", () => {
         expect(labels("kubernetes:networking.istio.io/v1:Gateway", { apiVersion: unknownValue, kind: unknownValue, metadata: { name: "egress" } })).to.deep.equal(["Gateway egress"]);
     });
 
+    it("finds what stands around egress: services, namespaces, policies, authorization, and the provider of a program", () => {
+        const named = (apiVersion: string, kind: string): object => ({ apiVersion, kind, metadata: { name: "egress", namespace: "istio-egress" } });
+        expect(labels("kubernetes:core/v1:Service", named("v1", "Service"))).to.deep.equal(["Service istio-egress/egress"]);
+        expect(labels("kubernetes:core/v1:Namespace", { metadata: { name: "egress" } })).to.deep.equal(["Namespace egress"]);
+        expect(labels("kubernetes:networking.k8s.io/v1:NetworkPolicy", named("networking.k8s.io/v1", "NetworkPolicy"))).to.deep.equal(["NetworkPolicy istio-egress/egress"]);
+        expect(labels("kubernetes:security.istio.io/v1:AuthorizationPolicy", named("security.istio.io/v1", "AuthorizationPolicy"))).to.deep.equal(["AuthorizationPolicy istio-egress/egress"]);
+        expect(labels("pulumi:providers:kubernetes", { upsertExistingObjects: "true" })).to.deep.equal(["Provider of the resource logical"]);
+    });
+
     it("leaves every other resource alone", () => {
         expect(labels("kubernetes:core/v1:ConfigMap", { apiVersion: "v1", kind: "ConfigMap" })).to.be.empty;
-        expect(labels("kubernetes:networking.k8s.io/v1:NetworkPolicy", { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy" })).to.be.empty;
+        expect(labels("kubernetes:networking.k8s.io/v1:Ingress", { apiVersion: "networking.k8s.io/v1", kind: "Ingress" })).to.be.empty;
+        expect(labels("kubernetes:gateway.networking.k8s.io/v1:Gateway", { apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway" })).to.be.empty;
+        expect(labels("kubernetes:toString/v1:Service", { apiVersion: "toString/v1", kind: "Service" })).to.be.empty;
         expect(labels("kubernetes:helm.sh/v3:Release", { chart: "istio" })).to.be.empty;
         expect(labels("pulumi:pulumi:Stack", {})).to.be.empty;
         expect(labels("aws:s3/bucket:Bucket", { spec: SPEC })).to.be.empty;

@@ -1,13 +1,15 @@
 // What the tests of the policies share: resources as the SDK hands them over, and judging in this process.
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { parse, parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import * as sdkProxy from "@pulumi/policy/proxy";
 import { readCatalogue } from "../../policies/catalogue-pools";
-import { Catalogues, type ReadCatalogue } from "../../policies/catalogues";
-import { type Judgement, judge } from "../../policies/judge";
-import type { Resource } from "../../policies/objects";
-import type { Rule } from "../../policies/rule";
+import { Catalogues, type ReadCatalogue, stackOf } from "../../policies/catalogues";
+import { configSchema } from "../../policies/configuration";
+import { fixesOf, judge } from "../../policies/judge";
+import { Mesh } from "../../policies/mesh";
+import { type Resource, meshObjects } from "../../policies/objects";
+import { type Fix, type Level, type Rule, formatFinding, formatUnjudged } from "../../policies/rule";
 import { RULES } from "../../policies/rules";
 
 export interface Manifest {
@@ -38,22 +40,53 @@ export function behindProxy(props: object): unknown {
 export interface JudgeOptions {
     readonly configuration?: Readonly<Record<string, unknown>>;
     readonly readCatalogue?: ReadCatalogue;
+    readonly environment?: string;
+}
+
+/** The day on which tests judge. */
+export const NOW = new Date("2026-11-30T12:00:00Z");
+
+/** What one rule says of resources, as texts. */
+export interface Judgement {
+    readonly violations: readonly { readonly message: string; readonly level?: Level }[];
+    readonly unjudged: readonly string[];
+    readonly exempted: readonly string[];
+    readonly problems: readonly string[];
+    readonly fixes: readonly Fix[];
 }
 
 export function catalogues(read: ReadCatalogue = readCatalogue): Catalogues {
     return new Catalogues(read, [process.cwd()]);
 }
 
-/** What one rule says of a resource; a configuration goes to the rules that take its properties. */
-export function judgeWith(rule: Rule, resource: Resource, { configuration = {}, readCatalogue: read }: JudgeOptions = {}): Judgement {
-    const takesPools = rule.configuration.safeParse(configuration).success;
-    return judge(rule, resource, takesPools ? configuration : {}, catalogues(read));
+/** The part of a configuration that a rule takes. */
+export function propertiesFor(rule: Rule, configuration: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const { properties } = configSchema(rule.configuration);
+    return Object.fromEntries(Object.entries(configuration).filter(([key]) => key in properties));
 }
 
-/** What all rules say of a manifest, in their order. */
-export function findingsOf(manifest: Manifest, options: JudgeOptions = {}): ExpectedFinding[] {
-    return RULES.flatMap((rule) => judgeWith(rule, resourceOf(manifest), options).violations
-        .map(({ message, level = rule.level }) => ({ policy: rule.name, level, message })));
+/** What one rule says of resources; each rule gets the properties of a configuration that it takes. */
+export function judgeWith(rule: Rule, resources: Resource | readonly Resource[], { configuration = {}, readCatalogue: read, environment }: JudgeOptions = {}): Judgement {
+    const all = [resources].flat(), mesh = new Mesh(all.flatMap(meshObjects));
+    const judgement = judge(rule, mesh, propertiesFor(rule, configuration), { catalogues: catalogues(read), now: NOW, stack: stackOf(all[0]?.urn ?? ""), environment });
+    return {
+        violations: judgement.findings.map(({ object, finding }) => ({ message: formatFinding(rule, object, finding), level: finding.level })),
+        unjudged: judgement.unjudged.map(({ object, note }) => formatUnjudged(rule, object, note)),
+        exempted: judgement.exempted.map(({ object, reason }) => `${object.label}: ${reason}`),
+        problems: judgement.problems,
+        fixes: fixesOf(judgement),
+    };
+}
+
+/** By message, that is by code. */
+export function inOrder<T extends { readonly message: string }>(findings: readonly T[]): T[] {
+    return [...findings].sort((one, other) => (one.message < other.message ? -1 : one.message > other.message ? 1 : 0));
+}
+
+/** What all rules say of manifests that are judged together, by code. */
+export function findingsOf(manifests: Manifest | readonly Manifest[], options: JudgeOptions = {}): ExpectedFinding[] {
+    const resources = [manifests].flat().map((manifest) => resourceOf(manifest));
+    return inOrder(RULES.flatMap((rule) => judgeWith(rule, resources, options).violations.map(({ message, level = rule.level }) => ({ policy: rule.name, level, message }))));
 }
 
 export function ruleOf(code: string): Rule {
@@ -66,6 +99,8 @@ export interface Fixture {
     readonly file: string;
     readonly manifests: readonly Manifest[];
     readonly configuration: Readonly<Record<string, unknown>>;
+    /** The stack's name, which E601 goes by. Default dev. */
+    readonly environment: string;
     readonly findings: readonly ExpectedFinding[];
 }
 
@@ -77,7 +112,15 @@ export function fixtures(side: "valid" | "invalid"): readonly Fixture[] {
     const files = readdirSync(folder).filter((name) => /^E\d{3}-.*(?<!\.expected)\.yaml$/.test(name)).sort();
     return files.map((file) => {
         const manifests = parseAllDocuments(readFileSync(path.join(folder, file), "utf8")).map((document) => document.toJS() as Manifest);
-        const expected = parse(readFileSync(path.join(folder, file.replace(/\.yaml$/, ".expected.yaml")), "utf8")) as Partial<Fixture>;
-        return { file, manifests, configuration: expected.configuration ?? {}, findings: expected.findings ?? [] };
+        const beside = path.join(folder, file.replace(/\.yaml$/, ".expected.yaml"));
+        const expected = (existsSync(beside) ? parse(readFileSync(beside, "utf8")) ?? {} : {}) as Partial<Fixture>;
+        return { file, manifests, configuration: expected.configuration ?? {}, environment: expected.environment ?? "dev", findings: expected.findings ?? [] };
     });
+}
+
+/** ACCEPT=1 npx mocha test/policies/fixtures.test.ts: the findings of today become the expected ones. */
+export function accept(side: "valid" | "invalid", { file, configuration, environment }: Fixture, findings: readonly ExpectedFinding[]): void {
+    const expected = { ...(Object.keys(configuration).length === 0 ? {} : { configuration }), ...(environment === "dev" ? {} : { environment }), ...(side === "valid" ? {} : { findings }) };
+    const text = Object.keys(expected).length === 0 ? "" : stringify(expected, { lineWidth: 0 });
+    writeFileSync(path.join(FIXTURES, side, file.replace(/\.yaml$/, ".expected.yaml")), `# What the rules say of ${file}, all of them together${side === "valid" ? ": nothing" : ""}.\n${text}`);
 }

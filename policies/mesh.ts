@@ -1,0 +1,81 @@
+// All objects that are judged together, and what proxies see of them. Indexes are made once and shared by the rules.
+import { EVERYWHERE } from "../model/preflight";
+import { type Viewers, viewersOf } from "../model/visibility";
+import type { MeshObject } from "./objects";
+import { UNKNOWN, type Unknown } from "./plain";
+
+export interface MeshOptions {
+    /** The kinds of which every object that exists is at hand, so that what is absent does not exist. Default: none. */
+    readonly complete?: readonly string[] | "all";
+    /** meshConfig.rootNamespace: its objects count for the whole mesh. Default istio-system. */
+    readonly rootNamespace?: string;
+    /** Default cluster.local. */
+    readonly clusterDomain?: string;
+    /** meshConfig.default…ExportTo, by kind. Default: everywhere. */
+    readonly exportDefaults?: Readonly<Partial<Record<"Service" | "VirtualService" | "DestinationRule", readonly string[]>>>;
+}
+
+/** Istio's annotation by which a Service says who sees it. */
+const SERVICE_EXPORT = "networking.istio.io/exportTo";
+
+export class Mesh {
+    readonly root: string;
+    readonly domain: string;
+    private readonly byKind = new Map<string, MeshObject[]>();
+    private readonly made = new Map<unknown, unknown>();
+
+    constructor(readonly objects: readonly MeshObject[], private readonly options: MeshOptions = {}) {
+        this.root = options.rootNamespace ?? "istio-system";
+        this.domain = options.clusterDomain ?? "cluster.local";
+        for (const object of objects) {
+            const known = this.byKind.get(object.kind);
+            if (known === undefined) this.byKind.set(object.kind, [object]);
+            else known.push(object);
+        }
+    }
+
+    /** The objects of a kind, patches left out: they say nothing of the rest of their object. */
+    of(kind: string): readonly MeshObject[] {
+        return this.once(`of ${kind}`, () => (this.byKind.get(kind) ?? []).filter(({ isPatch }) => !isPatch));
+    }
+
+    /** Whether an object of this kind that is not here does not exist. */
+    isComplete(kind: string): boolean {
+        const { complete = [] } = this.options;
+        return (complete === "all" || complete.includes(kind)) && !(this.byKind.get(kind) ?? []).some(({ isPatch }) => isPatch);
+    }
+
+    /** The namespaces whose proxies see an object. */
+    viewers(object: MeshObject): Viewers | Unknown {
+        return this.once(object, () => {
+            const { namespace } = object, exportTo = exportOf(object);
+            if (namespace === UNKNOWN || exportTo === UNKNOWN) return UNKNOWN;
+            return viewersOf(exportTo, namespace, this.exportDefault(object.kind));
+        });
+    }
+
+    /** Whether proxies of a namespace see an object. */
+    sees(namespace: string, object: MeshObject): boolean | Unknown {
+        const viewers = this.viewers(object);
+        return viewers === UNKNOWN ? UNKNOWN : viewers === "everywhere" || viewers.has(namespace);
+    }
+
+    /** What `make` gives, made once for a key: an index that several rules look things up in. */
+    once<T>(key: unknown, make: () => T): T {
+        if (!this.made.has(key)) this.made.set(key, make());
+        return this.made.get(key) as T;
+    }
+
+    private exportDefault(kind: string): readonly string[] {
+        const { exportDefaults = {} } = this.options;
+        // A ServiceEntry is a service to istiod.
+        return (kind === "ServiceEntry" ? exportDefaults.Service : kind === "Service" || kind === "VirtualService" || kind === "DestinationRule" ? exportDefaults[kind] : undefined) ?? EVERYWHERE;
+    }
+}
+
+/** What an object says of who sees it. */
+function exportOf(object: MeshObject): readonly string[] | undefined | Unknown {
+    if (object.kind !== "Service") return object.texts(["spec", "exportTo"]);
+    const words = object.annotation(SERVICE_EXPORT);
+    return typeof words === "string" ? words.split(",").map((word) => word.trim()) : words;
+}
