@@ -52,7 +52,7 @@ function attributes(values: Readonly<Record<string, string | number | undefined>
 /** XML 1.0 has no form at all for control characters and lone surrogates. */
 function escape(text: string): string {
     // eslint-disable-next-line no-control-regex
-    return text.toWellFormed().replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd")
+    return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
         .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;");
 }
 

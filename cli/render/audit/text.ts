@@ -19,7 +19,7 @@ export function renderText(report: AuditReport, { colours, seconds, verbose }: T
         ...report.notices.map((notice) => `${colours.cyan("notice")}  ${notice}`),
         ...(report.problems.length === 0 ? [] : [colours.red(colours.bold("Not audited")), ...report.problems.map((problem) => `  ${formatProblem(problem)}`), ""]),
         ...byRule(fresh, colours),
-        ...summary(report, colours, seconds),
+        ...summaryOf(report, { colours, seconds }),
     ].map((line) => `${line}\n`).join("");
 }
 
@@ -71,7 +71,8 @@ function byRule(findings: readonly AuditFinding[], colours: Colours): string[] {
 
 const MANY = 10;
 
-function summary(report: AuditReport, colours: Colours, seconds: number): string[] {
+/** The last lines, which say how it went. */
+export function summaryOf(report: AuditReport, { colours, seconds }: Pick<TextOptions, "colours" | "seconds">): string[] {
     const { findings, exempted, unjudged, problems, objects, files, rules, failOn, gone } = report;
     const fresh = findings.filter(({ known }) => !known), known = findings.length - fresh.length, failing = fresh.filter((finding) => fails(finding, failOn)).length;
     const mandatory = fresh.filter(({ level }) => level === "mandatory").length;
