@@ -2,6 +2,7 @@
 // The `istio-egress` command: its subcommands, and what their outcome means for the process.
 import { Command, CommanderError, Option } from "commander";
 import { type AuditOptions, FAIL_ON, FORMATS } from "./audit/choices";
+import { type AdmissionCommandOptions, admission } from "./commands/admission";
 import { auditCommand } from "./commands/audit";
 import { type PreflightOptions, preflight } from "./commands/preflight";
 import { type PreviewOptions, preview } from "./commands/preview";
@@ -56,6 +57,14 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--list-rules", "show the rules, and audit nothing", false)
         .exitOverride()
         .action(async (paths: readonly string[], options: AuditOptions) => finish(await auditCommand(paths, options)));
+    program.command("admission")
+        .description("print the rules about single objects as ValidatingAdmissionPolicies and bindings (CEL), so that kubectl, Helm and GitOps meet them; nothing is written")
+        .option("--policy-config <file>", "levels per policy: mandatory refuses, advisory warns, disabled leaves out; in the format of --policy-pack-config")
+        .option("--exclude-namespace <name>", "a namespace whose objects are not judged; may be repeated", collected, [])
+        .addOption(new Option("--failure-policy <policy>", "what happens to an object where a policy cannot be evaluated").choices(["Fail", "Ignore"]).default("Fail"))
+        .option("--list-rules", "show which rules have a form at admission, and why others have none", false)
+        .exitOverride()
+        .action(async (options: AdmissionCommandOptions) => finish(await admission(options)));
     return program;
 }
 

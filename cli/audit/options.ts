@@ -35,7 +35,8 @@ function inputOf(paths: readonly string[], options: AuditOptions, onProgress: (w
     };
 }
 
-function levelsOf(file: string | undefined): Levels {
+/** Levels and properties by policy name. */
+export function levelsOf(file: string | undefined): Levels {
     if (file === undefined) return {};
     const levels = readSettings(file) as Levels;
     try {
