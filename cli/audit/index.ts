@@ -6,7 +6,7 @@ import { type Levels, levelOf } from "../../policies/levels";
 import type { MeshObject } from "../../policies/objects";
 import type { HostPool } from "../../policies/pools";
 import { type Rule, isSetRule } from "../../policies/rule";
-import { Baseline } from "./baseline";
+import type { Baseline } from "./baseline";
 import type { ClusterReading, ClusterRequest } from "./cluster";
 import { Locator } from "./locate";
 import { type ReadObject, type ReadOptions, type Reading, type Written, readPaths } from "./read";

@@ -50,15 +50,22 @@ function explain(text: string, error: unknown): Parsed {
     if (!(error instanceof YAMLException)) return { ok: false, reason: `cannot be read as YAML: ${messageOf(error)}.` };
     const { reason, mark } = error;
     if (reason.includes("maxDepth")) return { ok: false, reason: TOO_DEEP };
-    const at = mark === undefined ? {} : { line: mark.line + 1, column: mark.column + 1 };
-    if (/\{\{[^]*?\}\}/.test(text)) return { ok: false, ...at, reason: "holds a template ({{ … }}), which is no YAML before it is rendered: audit what a cluster gets, as in helm template CHART | istio-egress audit -" };
-    return (reason === "duplicated mapping key" ? repeatedKey(text) : undefined) ?? { ok: false, ...at, reason: `is no valid YAML: ${wording(reason)}` };
+    const template = /\{\{[^]*?\}\}/.exec(text);
+    if (template !== null) return { ok: false, ...placeOf(text, template.index), reason: "holds a template ({{ … }}), which is no YAML before it is rendered: audit what a cluster gets, as in helm template CHART | istio-egress audit -" };
+    const at = mark === undefined ? {} : { line: mark.line + 1, column: mark.column + 1 }, isAtEnd = mark !== undefined && text.slice(mark.position).trim() === "";
+    return (reason === "duplicated mapping key" ? repeatedKey(text) : undefined) ?? { ok: false, ...at, reason: `is no valid YAML: ${wording(reason, isAtEnd)}` };
+}
+
+function placeOf(text: string, offset: number): { readonly line: number; readonly column: number } {
+    const before = text.slice(0, offset);
+    return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
 
 const TOO_DEEP = `is nested deeper than ${MAX_DEPTH} levels, as no object of Kubernetes is: correct its brackets or its indentation.`;
 
 /** What people meet most, with what to do about it. */
-function wording(reason: string): string {
+function wording(reason: string, isAtEnd: boolean): string {
+    if (isAtEnd && reason === "deficient indentation") return "the text ends within a list or map in brackets: it is cut off, or a closing bracket is missing.";
     if (reason.startsWith("unexpected end of the stream")) return `the text ends within a ${/flow collection/.test(reason) ? "list or map in brackets" : "quoted text"}: it is cut off, or a closing ${/flow collection/.test(reason) ? "bracket" : "quote"} is missing.`;
     if (/tab characters/.test(reason)) return "a tab indents this line, and YAML allows spaces only: replace it with spaces.";
     if (/^unknown .*tag/.test(reason)) return `${reason}: Kubernetes knows no tags, remove it.`;

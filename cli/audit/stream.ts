@@ -58,8 +58,7 @@ class Cutter {
     }
 
     *end(): Generator<RawDocument> {
-        const tail = this.#rest, marked = tail.length === MARKER.length && tail.equals(MARKER);
-        this.#keep(marked ? tail.subarray(0, 1) : tail);
+        this.#keep(this.#rest);
         if (this.#size + this.#dropped > 0) yield this.#take();
     }
 

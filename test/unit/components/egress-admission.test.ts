@@ -21,7 +21,7 @@ describe("EgressAdmission", () => {
     for (const [how, wrap] of [["plain", <T>(value: T): pulumi.Input<T> => value], ["delayed", delayed]] as const) {
         it(`takes levels, namespaces and the failure policy, ${how}`, async () => {
             const list = await startRuntime();
-            new EgressAdmission("egress", { levels: { all: wrap("advisory"), "shared-mutual-server": wrap("mandatory"), "ejection-never": "disabled" }, excludedNamespaces: [wrap("legacy")], failurePolicy: wrap("Ignore") } as EgressAdmissionArgs);
+            new EgressAdmission("egress", { levels: { all: wrap("advisory"), "shared-mutual-server": wrap("mandatory"), "ejection-never": "disabled" }, excludedNamespaces: [wrap("legacy")], failurePolicy: wrap("Ignore") });
             await settled();
             const of = (type: string, name: string): Record<string, unknown> | undefined => list.find((one) => one.type === type && one.name === name)?.inputs["spec"] as Record<string, unknown> | undefined;
             expect(of(BINDING, "egress-e410-binding")?.["validationActions"]).to.deep.equal(["Deny", "Audit"]);
