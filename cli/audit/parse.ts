@@ -4,7 +4,7 @@ import { messageOf } from "../failure";
 import { expansionProblem } from "./expansion";
 import { Locator } from "./locate";
 
-/** kubectl's parser takes yes, no, on and off for booleans, as YAML 1.1 does, and leaves dates as texts. */
+/** kubectl's parser (go.yaml.in/yaml/v2, resolve.go) takes y, yes, on and their opposites for booleans, as YAML 1.1 does, and leaves dates as texts. */
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag);
 
 /** No object of Kubernetes is nested as deeply; parsers recurse. */
