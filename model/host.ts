@@ -32,6 +32,21 @@ export function parseHost(text: string): HostVerdict {
     return reason === undefined ? { ok: true, host: { name, wildcard: name.startsWith("*.") } } : { ok: false, reason };
 }
 
+/**
+ * Why no egress may lead to a name or an address, whoever declares it: a cloud's metadata service, the cluster itself, this machine;
+ * an IP literal too, which has neither a DNS answer nor an SNI. Undefined for every other text, one that is no host name included.
+ */
+export function refusedTarget(text: string): string | undefined {
+    const name = normaliseHost(text);
+    return addressRefusal(name) ?? metadataRefusal(name) ?? localRefusal(name);
+}
+
+/** Whether an address or a name is a cloud's metadata service. */
+export function isMetadata(text: string): boolean {
+    const name = normaliseHost(text);
+    return METADATA_ADDRESSES.includes(name.replace(/^\[(.*)\]$/, "$1")) || METADATA_NAMES.includes(name);
+}
+
 /** The form in which two spellings of one host are equal; anything is accepted, for objects that others wrote. */
 export function normaliseHost(text: string): string {
     return text.toLowerCase().replace(/\.$/, "");
@@ -53,11 +68,18 @@ function refusal(name: string, text: string): string | undefined {
     if (/^[a-z][a-z0-9+.-]*:\/\//.test(name) || name.includes("/")) return "it is a URL or path: give the host name only";
     if (/:\d+$/.test(name)) return "it carries a port: give the port under ports";
     if (/^\*\.[^.]*$/.test(name)) return "it covers a whole top-level domain: use *.partner.example or exact names";
-    if (METADATA_NAMES.some((metadata) => hostMatches(name, metadata))) return "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there";
-    for (const [suffix, reason] of LOCAL_SUFFIXES) {
-        if (name === suffix || name.endsWith(`.${suffix}`)) return `${reason}, not an external host: remove the declaration`;
-    }
-    return syntaxRefusal(name, text);
+    const metadata = metadataRefusal(name);
+    if (metadata !== undefined) return metadata;
+    const local = localRefusal(name);
+    return local === undefined ? syntaxRefusal(name, text) : `${local}, not an external host: remove the declaration`;
+}
+
+function metadataRefusal(name: string): string | undefined {
+    return METADATA_NAMES.some((metadata) => hostMatches(name, metadata)) ? "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there" : undefined;
+}
+
+function localRefusal(name: string): string | undefined {
+    return LOCAL_SUFFIXES.find(([suffix]) => name === suffix || name.endsWith(`.${suffix}`))?.[1];
 }
 
 function addressRefusal(name: string): string | undefined {

@@ -34,5 +34,18 @@ export const API_VERSIONS = {
 } as const;
 export type IstioKind = keyof typeof API_VERSIONS;
 
+/** The newest version of each group that Istio serves (its CRDs, 1.32), and the kinds that have no newer one than another. */
+const NEWEST: Readonly<Record<string, string>> = { "networking.istio.io": "v1", "security.istio.io": "v1" };
+const NEWEST_OF_KIND: Readonly<Record<string, string>> = { EnvoyFilter: "v1alpha3", ProxyConfig: "v1beta1" };
+/** Versions that Istio has served, oldest first. */
+const SERVED = ["v1alpha3", "v1beta1", "v1"];
+
+/** The newest served API version of an object's kind, where the object has an older one; undefined otherwise. */
+export function newerApiVersion(apiVersion: string, kind: string): string | undefined {
+    const [group = "", version = ""] = apiVersion.split("/"), newest = Object.hasOwn(NEWEST_OF_KIND, kind) ? NEWEST_OF_KIND[kind] : Object.hasOwn(NEWEST, group) ? NEWEST[group] : undefined;
+    if (newest === undefined || !Object.hasOwn(NEWEST, group) || !SERVED.includes(version)) return undefined;
+    return SERVED.indexOf(version) < SERVED.indexOf(newest) ? `${group}/${newest}` : undefined;
+}
+
 /** Versions under which the same kind may have been created before; they are aliases, so that an upgrade replaces nothing. */
 export const FORMER_API_VERSIONS = ["networking.istio.io/v1beta1", "networking.istio.io/v1alpha3"] as const;

@@ -59,6 +59,11 @@ function propagation(failover: NonNullable<Declaration["failover"]>): readonly W
 const total = (parts: readonly WindowPart[]): number => parts.reduce((sum, part) => sum + part.ms, 0);
 const spell = (parts: readonly WindowPart[]): string => parts.map((part) => `${part.name} ${formatDuration(part.ms)}`).join(" + ");
 
+/** How long the GSLB and DNS take to answer another address, as declared: detection, TTL and refresh; undefined where nothing is declared. */
+export function declaredWindowMs({ failover }: Pick<Declaration, "failover">): number | undefined {
+    return failover === undefined ? undefined : milliseconds(failover.detectionTime) + total(propagation(failover));
+}
+
 /** W of a declaration when one address dies without notice. */
 export function lossWindow(declaration: Declaration): LossWindow {
     const { pool, failover } = declaration;

@@ -1,5 +1,6 @@
 // The pools that a catalogue declares, by host.
 import { loadCatalogue } from "../catalogue";
+import { declaredWindowMs, formatDuration } from "../model";
 import type { CatalogueResult } from "./catalogues";
 
 /** As many errors as a message shows; the command and the component tell all of them. */
@@ -13,5 +14,11 @@ export function readCatalogue(file: string): CatalogueResult {
         const list = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
         return { ok: false, problem: `The catalogue ${file} of the policy pack's configuration has errors; until they are corrected the pools of its hosts are unknown:\n${list}` };
     }
-    return { ok: true, pools: result.catalogue.entries.map(({ declaration: { host, pool } }) => ({ host, membership: pool.membership, addressesPerAnswer: pool.addressesPerAnswer })) };
+    return {
+        ok: true,
+        pools: result.catalogue.entries.map(({ declaration }) => {
+            const { host, pool: { membership, addressesPerAnswer } } = declaration, window = declaredWindowMs(declaration);
+            return { host, membership, addressesPerAnswer, ...(window === undefined ? {} : { lossWindow: formatDuration(window) }) };
+        }),
+    };
 }

@@ -1,12 +1,13 @@
 // The configuration of a policy: zod schemas, the form in which Pulumi's engine wants them, and reading what it hands over.
 import type { PolicyConfigSchema } from "@pulumi/policy";
 import { z } from "zod";
-import { MAX_ADDRESSES_PER_ANSWER, Membership, formatPath, show } from "../model";
+import { DURATION_PATTERN, MAX_ADDRESSES_PER_ANSWER, Membership, formatPath, show } from "../model";
 
 const hostPool = z.strictObject({
     host: z.string().regex(/^(\*\.)?[^*\s]+$/).describe("A host, or *.partner.example for every host below a name. An exact name counts before a pattern, then the first counts."),
     membership: z.enum(Membership).describe("fixed where an address that is missing from a DNS answer is a failover signal, rotating where it only was not drawn."),
     addressesPerAnswer: z.int().min(1).max(MAX_ADDRESSES_PER_ANSWER).optional().describe("How many addresses one DNS answer holds, A and AAAA together."),
+    lossWindow: z.string().regex(DURATION_PATTERN).optional().describe("How long the GSLB and DNS take to answer another address: a Go duration such as 15s."),
 });
 
 /** For rules that depend on the pool behind a host. */
@@ -16,6 +17,13 @@ export const poolConfiguration = z.strictObject({
         .describe("The catalogue of the environment, matched by host, for objects that neither annotations nor pools cover; {stack} stands for the stack's name."),
 });
 export type PoolConfiguration = z.output<typeof poolConfiguration>;
+
+/** For rules about what is missing: whether what is not here may be elsewhere. */
+export const wholeConfiguration = z.strictObject({
+    objects: z.enum(["some", "all"]).default("some")
+        .describe("all where the objects at hand are all that there are, so that a missing one is a finding; with some it may be in another stack, and is not judged."),
+});
+export type WholeConfiguration = z.output<typeof wholeConfiguration>;
 
 /** For rules that hold whatever the pool. */
 export const noConfiguration = z.strictObject({});

@@ -7,7 +7,10 @@ import { type Levels, levelOf, propertiesOf } from "./levels";
 import { Mesh, type MeshOptions } from "./mesh";
 import type { MeshObject } from "./objects";
 import { type HostPool, Pools } from "./pools";
-import { type Finding, type Fix, type Level, type Rule, type SetVerdict, type Severity, type Unjudged, formatFinding, formatUnjudged, isSetRule, isUnjudged } from "./rule";
+import { type Context, type Finding, type Fix, type Level, type ObjectRule, type Rule, type SetVerdict, type Severity, type Unjudged, formatFinding, formatUnjudged, isSetRule, isUnjudged } from "./rule";
+
+/** In a rule's kinds: it reads every kind. */
+const ANY_KIND = "*";
 
 /** What a rule says of the objects that it judges. */
 export interface Judgement {
@@ -35,9 +38,8 @@ export interface Surroundings {
 export function judge(rule: Rule, mesh: Mesh, given: unknown, surroundings: Surroundings): Judgement {
     const problems: string[] = [];
     const context = { ...contextOf(rule, given, surroundings, problems), now: surroundings.now, environment: surroundings.environment };
-    const verdicts = isSetRule(rule)
-        ? rule.checkSet(mesh, context)
-        : mesh.objects.filter(({ kind }) => rule.kinds.includes(kind) || rule.kinds.includes("*")).flatMap((object): SetVerdict[] => rule.check(object, context).map((verdict) => ({ ...verdict, object })));
+    const judged = mesh.objects.filter(({ kind }) => rule.kinds.includes(kind) || rule.kinds.includes(ANY_KIND));
+    const verdicts = isSetRule(rule) ? [...rule.checkSet(mesh, context), ...unknownOf(mesh, judged)] : judged.flatMap((object) => checkOne(rule, object, context));
     const findings: Judgement["findings"][number][] = [], exempted: Judgement["exempted"][number][] = [], unjudged: Judgement["unjudged"][number][] = [];
     for (const { object, ...verdict } of verdicts) {
         if (isUnjudged(verdict)) {
@@ -49,6 +51,23 @@ export function judge(rule: Rule, mesh: Mesh, given: unknown, surroundings: Surr
         else findings.push({ object, finding: verdict });
     }
     return { findings, unjudged, exempted, problems };
+}
+
+const NOT_KNOWN = "is not known before the update: what depends on it is not judged.";
+
+/** What a rule says of one object; of each part that it reads and that nobody knows yet it says that it was not judged. */
+function checkOne(rule: ObjectRule, object: MeshObject, context: Context<unknown>): readonly SetVerdict[] {
+    const unknown = new Map<string, Path>();
+    const found = rule.check(object.watched((path) => unknown.set(formatPath(path), path)), context);
+    return [...found.map((verdict) => ({ ...verdict, object })), ...[...unknown.values()].map((path) => ({ path, unjudged: NOT_KNOWN, object }))];
+}
+
+/** Of the objects that a rule about many is about, those that hold something that nobody knows yet. */
+function unknownOf(mesh: Mesh, objects: readonly MeshObject[]): readonly SetVerdict[] {
+    return objects.flatMap((object) => {
+        const path = mesh.unknownIn(object);
+        return path === undefined ? [] : [{ path, unjudged: NOT_KNOWN, object }];
+    });
 }
 
 /** With a broken configuration a rule goes on with its defaults, and hosts that only the configuration could name are unknown. */

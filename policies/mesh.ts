@@ -1,4 +1,5 @@
 // All objects that are judged together, and what proxies see of them. Indexes are made once and shared by the rules.
+import type { Path } from "../model";
 import { EVERYWHERE } from "../model/preflight";
 import { type Viewers, viewersOf } from "../model/visibility";
 import type { MeshObject } from "./objects";
@@ -23,6 +24,7 @@ export class Mesh {
     readonly domain: string;
     private readonly byKind = new Map<string, MeshObject[]>();
     private readonly made = new Map<unknown, unknown>();
+    private readonly unknown = new Map<MeshObject, Path | undefined>();
 
     constructor(readonly objects: readonly MeshObject[], private readonly options: MeshOptions = {}) {
         this.root = options.rootNamespace ?? "istio-system";
@@ -47,7 +49,7 @@ export class Mesh {
 
     /** The namespaces whose proxies see an object. */
     viewers(object: MeshObject): Viewers | Unknown {
-        return this.once(object, () => {
+        return this.once(object, (): Viewers | Unknown => {
             const { namespace } = object, exportTo = exportOf(object);
             if (namespace === UNKNOWN || exportTo === UNKNOWN) return UNKNOWN;
             return viewersOf(exportTo, namespace, this.exportDefault(object.kind));
@@ -58,6 +60,15 @@ export class Mesh {
     sees(namespace: string, object: MeshObject): boolean | Unknown {
         const viewers = this.viewers(object);
         return viewers === UNKNOWN ? UNKNOWN : viewers === "everywhere" || viewers.has(namespace);
+    }
+
+    /** The first place of an object's spec that nobody knows yet. */
+    unknownIn(object: MeshObject): Path | undefined {
+        const known = this.unknown.get(object);
+        if (known !== undefined || this.unknown.has(object)) return known;
+        const path = object.unknownPath;
+        this.unknown.set(object, path);
+        return path;
     }
 
     /** What `make` gives, made once for a key: an index that several rules look things up in. */

@@ -45,7 +45,18 @@ export class MeshObject {
         /** What an object without a name is told by: `the resource partner`. */
         private readonly origin: string,
         private readonly isSecretInResource: (path: Path) => boolean,
+        private readonly onUnknown?: (path: Path) => void,
     ) {}
+
+    /** The same object, which tells of every read that ends at a value nobody knows yet. */
+    watched(onUnknown: (path: Path) => void): MeshObject {
+        return new MeshObject(this.kind, this.apiVersion, this.position, this.body, this.isPatch, this.origin, this.isSecretInResource, onUnknown);
+    }
+
+    /** The first place of the object's spec that nobody knows yet. */
+    get unknownPath(): Path | undefined {
+        return unknownIn(own(this.body, "spec"), ["spec"]);
+    }
 
     at(path: Path): Plain | undefined {
         const value = this.stated(path);
@@ -55,10 +66,11 @@ export class MeshObject {
     /** What the resource itself says: undefined where it says nothing, also in a patch. */
     stated(path: Path): Plain | undefined {
         let current: Plain = this.body;
-        for (const key of path) {
+        for (const [depth, key] of path.entries()) {
             if (!isObject(current) && !isList(current)) return UNKNOWN;
             const next = own(current, key);
             if (next === undefined || next === null) return undefined;
+            if (next === UNKNOWN) this.onUnknown?.(path.slice(0, depth + 1));
             current = next;
         }
         return current;
@@ -163,6 +175,20 @@ export function objectsIn(value: unknown, origin = "no name"): readonly MeshObje
 function providerOf(resource: Resource): readonly MeshObject[] {
     const body = plainCopy(resource.props);
     return isObject(body) ? [new MeshObject(PROVIDER, "", [], body, false, `the resource ${resource.name}`, secretsOf(resource.props))] : [];
+}
+
+function unknownIn(value: Plain | undefined, path: Path): Path | undefined {
+    if (value === UNKNOWN) return path;
+    if (isList(value)) return firstOf(value.entries(), path);
+    return isObject(value) ? firstOf(Object.entries(value), path) : undefined;
+}
+
+function firstOf(entries: Iterable<readonly [string | number, Plain]>, path: Path): Path | undefined {
+    for (const [key, value] of entries) {
+        const found = unknownIn(value, [...path, key]);
+        if (found !== undefined) return found;
+    }
+    return undefined;
 }
 
 function isRead({ apiVersion, kind }: TypeMeta): boolean {

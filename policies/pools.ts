@@ -6,11 +6,13 @@ import { UNKNOWN } from "./plain";
 /** A pool that is declared for a host or, as `*.partner.example`, for every host below a name. */
 export interface HostPool extends Pool {
     readonly host: string;
+    /** The declared loss window, where one is known: a Go duration. */
+    readonly lossWindow?: string;
 }
 
 export type PoolAnswer =
     /** `isSecret` where it is known from a secret annotation. */
-    | { readonly state: "declared"; readonly pool: Pool; readonly isSecret: boolean }
+    | { readonly state: "declared"; readonly pool: Pool & Pick<HostPool, "lossWindow">; readonly isSecret: boolean }
     /** Nobody has said anything about the pool. */
     | { readonly state: "undeclared" }
     /** Somebody may have: an annotation that is unknown in this preview or left out by a patch, or a source that cannot be read. */
@@ -25,13 +27,26 @@ export class Pools {
 
     /** The pool behind a host of an object. */
     of(object: MeshObject, host: string): PoolAnswer {
-        const own = annotated(object, host);
-        if (own.state !== "undeclared") return own;
+        const own = annotated(object, host), known = this.known(host);
+        // Annotations carry no window.
+        if (own.state === "declared") return { ...own, pool: { ...own.pool, lossWindow: known?.lossWindow } };
+        if (own.state === "unknown") return own;
+        if (known !== undefined) return { state: "declared", pool: known, isSecret: false };
+        return { state: this.complete && !object.isPatch ? "undeclared" : "unknown" };
+    }
+
+    /** Whether every source was read; otherwise a host that is in none may be in the one that was not. */
+    get isComplete(): boolean {
+        return this.complete;
+    }
+
+    /** What the configuration or the catalogue says of a host. */
+    known(host: string): HostPool | undefined {
         for (const source of this.sources) {
             const pool = find(source, host);
-            if (pool !== undefined) return { state: "declared", pool, isSecret: false };
+            if (pool !== undefined) return pool;
         }
-        return { state: this.complete && !object.isPatch ? "undeclared" : "unknown" };
+        return undefined;
     }
 }
 
@@ -51,7 +66,7 @@ function annotated(object: MeshObject, host: string): PoolAnswer {
 }
 
 /** The first that names the host exactly, otherwise the first pattern that covers it. */
-function find(source: readonly HostPool[], host: string): Pool | undefined {
+function find(source: readonly HostPool[], host: string): HostPool | undefined {
     const name = normaliseHost(host);
     return source.find((entry) => normaliseHost(entry.host) === name) ?? source.find((entry) => hostMatches(entry.host, name));
 }

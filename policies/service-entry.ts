@@ -1,6 +1,7 @@
 // What the rules about ServiceEntries share.
 import { ANNOTATIONS, type Path, normaliseHost } from "../model";
 import type { MeshObject } from "./objects";
+import { UNKNOWN } from "./plain";
 
 export interface Host {
     readonly name: string;
@@ -37,4 +38,14 @@ export function listed(hosts: readonly Host[]): string {
     if (rest > 0) return `${shown.join(", ")} and ${rest} more`;
     const last = shown[shown.length - 1] ?? "";
     return shown.length < 2 ? last : `${shown.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** Endpoints that are all IP addresses leave nothing for DNS to answer; those that are unknown may be. */
+export function mayHaveAddressesOnly(object: MeshObject): boolean {
+    if (object.at(["spec", "endpoints"]) === UNKNOWN) return true;
+    const indexes = object.indexes(["spec", "endpoints"]);
+    return indexes.length > 0 && indexes.every((index) => {
+        const address = object.text(["spec", "endpoints", index, "address"]);
+        return address === UNKNOWN || (address !== undefined && /^[\d.]+$|:/.test(address));
+    });
 }

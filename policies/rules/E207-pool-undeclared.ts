@@ -1,10 +1,8 @@
 // E207: an external ServiceEntry that is resolved by DNS, of whose pool nobody has said whether a missing address means something.
 import { ANNOTATIONS, Membership, Resolution, parseHost } from "../../model";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
-import { UNKNOWN } from "../plain";
-import type { MeshObject } from "../objects";
 import type { ObjectRule } from "../rule";
-import { hostsOf, listed } from "../service-entry";
+import { hostsOf, listed, mayHaveAddressesOnly } from "../service-entry";
 
 export const poolUndeclared: ObjectRule<PoolConfiguration> = {
     code: "E207",
@@ -34,13 +32,3 @@ export const poolUndeclared: ObjectRule<PoolConfiguration> = {
         }];
     },
 };
-
-/** Endpoints that are all IP addresses leave nothing for DNS to answer; those that are unknown may be. */
-function mayHaveAddressesOnly(object: MeshObject): boolean {
-    if (object.at(["spec", "endpoints"]) === UNKNOWN) return true;
-    const indexes = object.indexes(["spec", "endpoints"]);
-    return indexes.length > 0 && indexes.every((index) => {
-        const address = object.text(["spec", "endpoints", index, "address"]);
-        return address === UNKNOWN || (address !== undefined && /^[\d.]+$|:/.test(address));
-    });
-}

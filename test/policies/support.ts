@@ -59,16 +59,25 @@ export function catalogues(read: ReadCatalogue = readCatalogue): Catalogues {
     return new Catalogues(read, [process.cwd()]);
 }
 
+const takenBy = new WeakMap<Rule, ReadonlySet<string>>();
+
 /** The part of a configuration that a rule takes. */
 export function propertiesFor(rule: Rule, configuration: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const { properties } = configSchema(rule.configuration);
-    return Object.fromEntries(Object.entries(configuration).filter(([key]) => key in properties));
+    const keys = Object.keys(configuration);
+    if (keys.length === 0) return {};
+    let taken = takenBy.get(rule);
+    if (taken === undefined) takenBy.set(rule, taken = new Set(Object.keys(configSchema(rule.configuration).properties)));
+    return Object.fromEntries(Object.entries(configuration).filter(([key]) => taken.has(key)));
 }
 
 /** What one rule says of resources; each rule gets the properties of a configuration that it takes. */
-export function judgeWith(rule: Rule, resources: Resource | readonly Resource[], { configuration = {}, readCatalogue: read, environment }: JudgeOptions = {}): Judgement {
-    const all = [resources].flat(), mesh = new Mesh(all.flatMap(meshObjects));
-    const judgement = judge(rule, mesh, propertiesFor(rule, configuration), { catalogues: catalogues(read), now: NOW, stack: stackOf(all[0]?.urn ?? ""), environment });
+export function judgeWith(rule: Rule, resources: Resource | readonly Resource[], options: JudgeOptions = {}): Judgement {
+    const all = [resources].flat();
+    return judgeMesh(rule, new Mesh(all.flatMap(meshObjects)), stackOf(all[0]?.urn ?? ""), options);
+}
+
+function judgeMesh(rule: Rule, mesh: Mesh, stack: string, { configuration = {}, readCatalogue: read, environment }: JudgeOptions): Judgement {
+    const judgement = judge(rule, mesh, propertiesFor(rule, configuration), { catalogues: catalogues(read), now: NOW, stack, environment });
     return {
         violations: judgement.findings.map(({ object, finding }) => ({ message: formatFinding(rule, object, finding), level: finding.level })),
         unjudged: judgement.unjudged.map(({ object, note }) => formatUnjudged(rule, object, note)),
@@ -85,8 +94,8 @@ export function inOrder<T extends { readonly message: string }>(findings: readon
 
 /** What all rules say of manifests that are judged together, by code. */
 export function findingsOf(manifests: Manifest | readonly Manifest[], options: JudgeOptions = {}): ExpectedFinding[] {
-    const resources = [manifests].flat().map((manifest) => resourceOf(manifest));
-    return inOrder(RULES.flatMap((rule) => judgeWith(rule, resources, options).violations.map(({ message, level = rule.level }) => ({ policy: rule.name, level, message }))));
+    const mesh = new Mesh([manifests].flat().map((manifest) => resourceOf(manifest)).flatMap(meshObjects));
+    return inOrder(RULES.flatMap((rule) => judgeMesh(rule, mesh, "dev", options).violations.map(({ message, level = rule.level }) => ({ policy: rule.name, level, message }))));
 }
 
 export function ruleOf(code: string): Rule {

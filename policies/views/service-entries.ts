@@ -1,0 +1,94 @@
+// ServiceEntries as proxies see them: one line per host.
+import { CONNECT_STRATEGY_ANNOTATION, type Path, isLogicalDns, normaliseHost } from "../../model";
+import { covers } from "../../model/preflight";
+import { type Viewers, commonViewers, isNobody } from "../../model/visibility";
+import type { Mesh } from "../mesh";
+import type { MeshObject } from "../objects";
+import { UNKNOWN, type Unknown } from "../plain";
+
+export interface EntryPort {
+    readonly number: number;
+    /** In capitals; UNKNOWN where it is absent, since Istio then detects it on the wire. */
+    readonly protocol: string | Unknown;
+    readonly path: Path;
+}
+
+export interface EntryHost {
+    readonly object: MeshObject;
+    /** In the one spelling. */
+    readonly host: string;
+    /** As messages show it. */
+    readonly shown: string;
+    readonly path: Path;
+    /** Undefined is NONE. */
+    readonly resolution: string | Unknown;
+    readonly isExternal: boolean;
+    readonly viewers: Viewers | Unknown;
+    readonly ports: readonly EntryPort[];
+}
+
+/** Every host of every ServiceEntry, as far as it is known. */
+export function entryHosts(mesh: Mesh): readonly EntryHost[] {
+    return mesh.once("entry hosts", () => mesh.of("ServiceEntry").flatMap((object) => {
+        const shared: Omit<EntryHost, "host" | "shown" | "path"> = {
+            object, resolution: resolutionIn(object), viewers: mesh.viewers(object), ports: portsOf(object),
+            isExternal: isExternal(object),
+        };
+        return object.indexes(["spec", "hosts"]).flatMap((index): EntryHost[] => {
+            const path = ["spec", "hosts", index], written = object.text(path);
+            return typeof written === "string" ? [{ ...shared, host: normaliseHost(written), shown: object.show(path, normaliseHost(written)), path }] : [];
+        });
+    }));
+}
+
+/** MESH_EXTERNAL is the value of an absent location; entries for workloads of the mesh select them by label. */
+export function isExternal(entry: MeshObject): boolean {
+    const location = entry.text(["spec", "location"]);
+    return (location === undefined || location === "MESH_EXTERNAL") && entry.at(["spec", "workloadSelector"]) === undefined;
+}
+
+/** NONE is the value of an absent resolution. */
+export function resolutionIn(entry: MeshObject): string | Unknown {
+    return entry.text(["spec", "resolution"]) ?? "NONE";
+}
+
+/** Whether Envoy gets LOGICAL_DNS for an entry, by its resolution or by the annotation. */
+export function isLogical({ object, resolution }: Pick<EntryHost, "object" | "resolution">): boolean {
+    const strategy = object.annotation(CONNECT_STRATEGY_ANNOTATION);
+    return resolution !== UNKNOWN && isLogicalDns(resolution, strategy === UNKNOWN ? {} : { [CONNECT_STRATEGY_ANNOTATION]: strategy });
+}
+
+/** The entries that name a host exactly. */
+export function entriesOf(mesh: Mesh, host: string): readonly EntryHost[] {
+    const index = mesh.once("entries by host", () => groupBy(entryHosts(mesh), (entry) => entry.host));
+    return index.get(normaliseHost(host)) ?? [];
+}
+
+/** The entries that name a host exactly or by a wildcard. */
+export function entriesFor(mesh: Mesh, host: string): readonly EntryHost[] {
+    const wildcards = mesh.once("wildcard entries", () => entryHosts(mesh).filter((entry) => entry.host.startsWith("*")));
+    return [...entriesOf(mesh, host), ...wildcards.filter((entry) => entry.host !== normaliseHost(host) && covers(entry.host, host))];
+}
+
+/** Whether some proxy may see both; what is not known may be. */
+export function mayMeet(one: Viewers | Unknown, other: Viewers | Unknown): boolean {
+    return one !== UNKNOWN && other !== UNKNOWN && !isNobody(commonViewers(one, other));
+}
+
+export function portsOf(entry: MeshObject): readonly EntryPort[] {
+    return entry.indexes(["spec", "ports"]).flatMap((index): EntryPort[] => {
+        const path = ["spec", "ports", index], number = entry.number([...path, "number"]), protocol = entry.text([...path, "protocol"]);
+        if (typeof number !== "number") return [];
+        return [{ number, protocol: typeof protocol === "string" ? protocol.toUpperCase() : UNKNOWN, path }];
+    });
+}
+
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+    const groups = new Map<string, T[]>();
+    for (const item of items) {
+        const key = keyOf(item), group = groups.get(key);
+        if (group === undefined) groups.set(key, [item]);
+        else group.push(item);
+    }
+    return groups;
+}
