@@ -2,7 +2,7 @@
 import { createReadStream, readFileSync } from "node:fs";
 import type { MeshObject } from "../../policies/objects";
 import { type FoundFile, findFiles, whyUnreadable } from "./files";
-import { parseText } from "./parse";
+import { parseTexts } from "./parse";
 import type { AuditProblem } from "./problem";
 import { type RawDocument, documentsOf } from "./stream";
 import { decodeText } from "./text";
@@ -50,6 +50,8 @@ export const STDIN = "-";
 const STDIN_SHOWN = "standard input";
 /** Files up to this size are read at once, which is quicker. */
 const MAX_AT_ONCE = 16_000_000, CHUNK = 1_000_000;
+/** How many documents are parsed at once, unless one is large. */
+const BATCH = 16, MAX_BATCHED = 100_000;
 
 export async function readPaths(paths: readonly string[], options: ReadOptions = {}): Promise<Reading> {
     const reading: Reading = { objects: [], problems: [], sources: [], total: 0 };
@@ -74,7 +76,14 @@ async function readOne(reading: Reading, source: string, chunks: () => AsyncIter
     const before = reading.total, problems = reading.problems.length;
     reading.sources.push(source);
     try {
-        for await (const raw of documentsOf(chunks())) readDocument(reading, source, raw);
+        let batch: RawDocument[] = [];
+        for await (const raw of documentsOf(chunks())) {
+            batch.push(raw);
+            if (batch.length < BATCH && raw.bytes.length < MAX_BATCHED) continue;
+            readDocuments(reading, source, batch);
+            batch = [];
+        }
+        readDocuments(reading, source, batch);
     } catch (error) {
         reading.problems.push({ file: source, text: whyUnreadable(error) });
     }
@@ -87,21 +96,34 @@ function chunksOf({ path, size }: FoundFile): AsyncIterable<Buffer> | Iterable<B
     return size === undefined || size > MAX_AT_ONCE ? createReadStream(path, { highWaterMark: CHUNK }) as AsyncIterable<Buffer> : [readFileSync(path)];
 }
 
-function readDocument(reading: Reading, file: string, { bytes, line, tooLarge }: RawDocument): void {
-    const refuse = (text: string, at: { readonly line?: number; readonly column?: number } = {}): void => {
-        reading.problems.push({ file, line: line + (at.line ?? 1) - 1, ...(at.column === undefined ? {} : { column: at.column }), text });
+function readDocuments(reading: Reading, file: string, documents: readonly RawDocument[]): void {
+    const texts: { readonly line: number; readonly text: string }[] = [];
+    const refuse = (line: number, text: string, column?: number): void => {
+        reading.problems.push({ file, line, ...(column === undefined ? {} : { column }), text });
     };
-    if (tooLarge !== undefined) return refuse(`is one document of ${tooLarge.toLocaleString("en-US")} bytes, too large to be read: split it into documents (---), or audit the cluster itself (--context).`);
-    const decoded = decodeText(bytes);
-    if (!decoded.ok) return refuse(decoded.reason);
-    const parsed = parseText(decoded.text);
-    if (!parsed.ok) return refuse(parsed.reason, parsed);
+    for (const { bytes, line, tooLarge } of documents) {
+        if (tooLarge !== undefined) {
+            refuse(line, `is one document of ${tooLarge.toLocaleString("en-US")} bytes, too large to be read: split it into documents (---), or audit the cluster itself (--context).`);
+            continue;
+        }
+        const decoded = decodeText(bytes);
+        if (decoded.ok) texts.push({ line, text: decoded.text });
+        else refuse(line, decoded.reason);
+    }
+    for (const [index, parsed] of parseTexts(texts.map(({ text }) => text)).entries()) {
+        const { line, text } = texts[index] ?? { line: 1, text: "" };
+        if (!parsed.ok) refuse(line + (parsed.line ?? 1) - 1, parsed.reason, parsed.column);
+        else readValues(reading, file, line, text, parsed.values);
+    }
+}
+
+function readValues(reading: Reading, file: string, line: number, text: string, values: readonly unknown[]): void {
     let written: Written | undefined;
-    for (const [document, value] of parsed.values.entries()) {
+    for (const [document, value] of values.entries()) {
         const { objects, total } = unpack(value, `no name (${file}:${line})`);
         reading.total += total;
         for (const object of objects) {
-            written ??= { file, line, text: decoded.text, ...templateOf(decoded.text) };
+            written ??= { file, line, text, ...templateOf(text) };
             reading.objects.push({ object, source: file, written, document });
         }
     }
