@@ -1,6 +1,6 @@
 // E410 at admission: one ISTIO_MUTUAL server of a Gateway that carries several hosts.
 import { sharedMutualServer } from "../rules/E410-shared-mutual-server";
-import { distinct, listed, normalised, positions, withName } from "./cel";
+import { distinct, eachPlace, listed, normalised, withName } from "./cel";
 import type { AdmissionRule } from "./rule";
 import { findingText } from "./template";
 
@@ -22,6 +22,6 @@ export const sharedMutualServerAdmission: AdmissionRule = {
     rule: sharedMutualServer,
     variables: [],
     findings: {
-        own: `${positions(SERVERS)}.map(i, ${IS_MUTUAL} ? ${withName("names", HOSTS, `names.exists(n, n.startsWith('*')) ? ${wildcard} : size(names) > 1 ? ${several} : ''`)} : '').filter(t, t != '').join('\\n')`,
+        own: eachPlace(SERVERS, `${IS_MUTUAL} ? ${withName("names", HOSTS, `names.exists(n, n.startsWith('*')) ? ${wildcard} : size(names) > 1 ? ${several} : ''`)} : ''`),
     },
 };

@@ -12,9 +12,14 @@ export function literal(text: string): Cel {
 /** The longest list whose items are judged: of longer ones the first so many. */
 export const LIST_LIMIT = 128;
 
-/** The positions of a list, which CEL cannot count by itself: `variables.positions` holds 0 to 127. */
-export function positions(list: Cel): Cel {
-    return `variables.positions.filter(i, i < size(${list}))`;
+/** The positions of a list, which CEL cannot count by itself: `variables.positions` holds 0 to 127. The list may not use `index`. */
+export function positions(list: Cel, index = "i"): Cel {
+    return `variables.positions.filter(${index}, ${index} < size(${list}))`;
+}
+
+/** The texts of each place of a list, without the empty ones, as lines; `text` may use `index`. */
+export function eachPlace(list: Cel, text: Cel, index = "i"): Cel {
+    return `${positions(list, index)}.map(${index}, ${text}).filter(t, t != '').join('\\n')`;
 }
 
 export const POSITIONS: Cel = `[${Array.from({ length: LIST_LIMIT }, (_, index) => index).join(", ")}]`;

@@ -22,7 +22,7 @@ export function isExempt(code: string): readonly (readonly [string, Cel])[] {
 }
 
 /** `isDay` of the rules, without a conversion that fails for what is no day. */
-function isDay(text: Cel): Cel {
+export function isDay(text: Cel): Cel {
     const part = (from: number, to: number): Cel => `int(${text}.substring(${from}, ${to}))`, year = part(0, 4), month = part(5, 7), day = part(8, 10);
     const leap = `(${year} % 4 == 0 && (${year} % 100 != 0 || ${year} % 400 == 0))`;
     return `(${day} >= 1 && (${month} in [1, 3, 5, 7, 8, 10, 12] ? ${day} <= 31 : ${month} in [4, 6, 9, 11] ? ${day} <= 30 : ${month} == 2 ? ${day} <= (${leap} ? 29 : 28) : false))`;

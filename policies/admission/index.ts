@@ -7,9 +7,18 @@ import { type Cel, POSITIONS, literal } from "./cel";
 import { ejectionNeverAdmission } from "./E101";
 import { ejectionEmptiesPoolAdmission } from "./E102";
 import { ejectionGuardMissingAdmission } from "./E105";
+import { localFailuresWithoutSplitAdmission } from "./E107";
 import { noWayBackForEjectedAdmission } from "./E112";
+import { ejectionUndoneByPanicAdmission } from "./E114";
 import { logicalDnsOnSmallPoolAdmission } from "./E201";
+import { strictDnsOnRotatingPoolAdmission } from "./E202";
+import { dynamicDnsMisusedAdmission } from "./E206";
+import { hostsWithTcpAdmission } from "./E306";
+import { sniOutsideHostsAdmission } from "./E402";
 import { sharedMutualServerAdmission } from "./E410";
+import { ownershipMissingAdmission } from "./E503";
+import { expiredAdmission } from "./E504";
+import { outdatedApiVersionAdmission } from "./E602";
 import { isExempt } from "./exemption";
 import { type AdmissionRule, type FindingLevel, RESOURCES, levelFor } from "./rule";
 
@@ -20,14 +29,29 @@ export const ADMISSION_RULES: readonly AdmissionRule[] = [
     ejectionNeverAdmission,
     ejectionEmptiesPoolAdmission,
     ejectionGuardMissingAdmission,
+    localFailuresWithoutSplitAdmission,
     noWayBackForEjectedAdmission,
+    ejectionUndoneByPanicAdmission,
     logicalDnsOnSmallPoolAdmission,
+    strictDnsOnRotatingPoolAdmission,
+    dynamicDnsMisusedAdmission,
+    hostsWithTcpAdmission,
+    sniOutsideHostsAdmission,
     sharedMutualServerAdmission,
+    ownershipMissingAdmission,
+    expiredAdmission,
+    outdatedApiVersionAdmission,
 ];
 
 /** Why rules about one object have no admission form, by code; rules about many objects have none, since admission sees one. */
 export const NOT_ADMITTED: Readonly<Record<string, string>> = {
+    E205: "Istio's own schema refuses it before any policy is asked",
     E207: "a catalogue or a configuration, which admission does not know, may declare the pool",
+    E407: "it compares durations, and the mesh's own default is not known there",
+    E501: "its allow-list is the pack's configuration, or the catalogue",
+    E502: "its reasons come from reading a host as the model does, which CEL cannot",
+    E506: "annotations have no order in CEL, and an exemption that is none exempts from nothing there either",
+    E601: "it asks which environment this is, and for the settings of Pulumi's provider",
 };
 
 /** Why a rule has no admission form; undefined where it has one. */
@@ -79,7 +103,7 @@ export function admissionObjects(options: AdmissionOptions = {}): readonly Admis
 
 function policyOf(name: string, { rule, variables }: AdmissionRule, findings: Cel, { failurePolicy = FailurePolicy.Fail, excludedNamespaces = [] }: AdmissionOptions): AdmissionObject {
     // The page is the pack's own to add.
-    const page = RULES.find(({ code }) => code === rule.code)?.page, resources = rule.kinds.flatMap((kind) => RESOURCES[kind] ?? []);
+    const page = RULES.find(({ code }) => code === rule.code)?.page, resources = (rule.kinds.includes("*") ? Object.keys(RESOURCES) : rule.kinds).flatMap((kind) => RESOURCES[kind] ?? []);
     return {
         apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingAdmissionPolicy",
         metadata: { name, annotations: { "istio-egress/rule": `${rule.code} ${rule.name}`, "istio-egress/description": rule.description } },
@@ -98,7 +122,7 @@ function policyOf(name: string, { rule, variables }: AdmissionRule, findings: Ce
                 { name: "changed", expression: "request.operation == 'CREATE' || object.spec != oldObject.spec || object.metadata.?annotations.orValue({}) != oldObject.metadata.?annotations.orValue({})" },
                 { name: "stays", expression: "!has(object.metadata.deletionTimestamp)" },
             ],
-            variables: [["positions", POSITIONS] as const, ...variables, ...isExempt(rule.code), ["findings", findings] as const].map(([variable, expression]) => ({ name: variable, expression })),
+            variables: [["positions", POSITIONS] as const, ...isExempt(rule.code), ...variables, ["findings", findings] as const].map(([variable, expression]) => ({ name: variable, expression })),
             validations: [{
                 expression: "variables.isExempt || variables.findings == ''",
                 messageExpression: messageOf({ code: rule.code, page }),

@@ -14,9 +14,14 @@ export const OUTLIER_VARIABLES: readonly (readonly [string, Cel])[] = [
 /** A block in the expressions below: `b.path`, the map `b.at`, and whether it acts on the whole pool, `b.whole`. */
 export const BLOCK = "b";
 
-/** The findings of all blocks: `judge` gives the text of one, or an empty one. Blocks that eject nothing by intent are left out. */
+/** The findings of the blocks that eject: `judge` gives the text of one, or an empty one. */
 export function eachBlock(judge: Cel): Cel {
-    const block = (path: Cel, at: Cel): Cel => `[{'path': dyn(${path}), 'at': dyn(${at}), 'whole': p.whole}].map(${BLOCK}, ${IS_OFF} ? '' : ${judge})[0]`;
+    return everyBlock(`${IS_OFF} ? '' : ${judge}`);
+}
+
+/** The same for every block, those that eject nothing by intent included. */
+export function everyBlock(judge: Cel): Cel {
+    const block = (path: Cel, at: Cel): Cel => `[{'path': dyn(${path}), 'at': dyn(${at}), 'whole': p.whole}].map(${BLOCK}, ${judge})[0]`;
     const own = `(has(p.policy.outlierDetection) ? ${block("p.path + '.outlierDetection'", "p.policy.outlierDetection")} : '')`;
     const ports = `p.policy.?portLevelSettings.orValue([])`;
     const perPort = `${positions(ports)}.map(i, has(p.policy.portLevelSettings[i].outlierDetection) ? ${block("p.path + '.portLevelSettings[' + string(i) + '].outlierDetection'", "p.policy.portLevelSettings[i].outlierDetection")} : '')`;

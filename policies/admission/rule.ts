@@ -7,8 +7,15 @@ export const RESOURCES: Readonly<Record<string, { readonly group: string; readon
     DestinationRule: { group: "networking.istio.io", resource: "destinationrules" },
     EnvoyFilter: { group: "networking.istio.io", resource: "envoyfilters" },
     Gateway: { group: "networking.istio.io", resource: "gateways" },
+    ProxyConfig: { group: "networking.istio.io", resource: "proxyconfigs" },
     ServiceEntry: { group: "networking.istio.io", resource: "serviceentries" },
+    Sidecar: { group: "networking.istio.io", resource: "sidecars" },
     VirtualService: { group: "networking.istio.io", resource: "virtualservices" },
+    WorkloadEntry: { group: "networking.istio.io", resource: "workloadentries" },
+    WorkloadGroup: { group: "networking.istio.io", resource: "workloadgroups" },
+    AuthorizationPolicy: { group: "security.istio.io", resource: "authorizationpolicies" },
+    PeerAuthentication: { group: "security.istio.io", resource: "peerauthentications" },
+    RequestAuthentication: { group: "security.istio.io", resource: "requestauthentications" },
 };
 
 export interface AdmissionRule {

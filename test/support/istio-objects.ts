@@ -27,17 +27,24 @@ const exemption = fc.constantFrom("until 2999-12-31: the GSLB moves, CHG-1234", 
 /** @param code the rule from which some of the objects are exempt, or try to be */
 function annotations(code: string): fc.Arbitrary<Readonly<Record<string, string>>> {
     return fc.record({
-        [ANNOTATIONS.membership]: fc.oneof({ weight: 6, arbitrary: fc.constant(Membership.Fixed) }, { weight: 1, arbitrary: fc.constantFrom(Membership.Rotating, "Fixed", "", undefined) }),
+        [ANNOTATIONS.membership]: fc.oneof({ weight: 6, arbitrary: fc.constant(Membership.Fixed) }, { weight: 2, arbitrary: fc.constantFrom(Membership.Rotating, Membership.Rotating, "Fixed", "", undefined) }),
         [ANNOTATIONS.addressesPerAnswer]: fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 1, max: 12 }).map(String) }, { weight: 1, arbitrary: fc.constantFrom("33", "99", "100", "101", "0", "02", "2.0", " 2", "two", "", "-1", undefined) }),
         [ANNOTATIONS.host]: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: host }),
+        [ANNOTATIONS.owner]: fc.constantFrom("team-payments", "team-payments", "", " ", undefined), [ANNOTATIONS.purpose]: fc.constantFrom("settlement", "settlement", "", undefined),
+        [ANNOTATIONS.expires]: fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight: 4, arbitrary: fc.integer({ min: -3, max: 40 }).map(dayFromToday) }, { weight: 1, arbitrary: fc.constantFrom("2999-12-31", "2027-02-30", "whenever", "", "2027-1-1") }),
         [CONNECT_STRATEGY_ANNOTATION]: fc.constantFrom(RACE_FIRST_TCP_CONNECT, "OTHER", undefined),
         [EXEMPTION_PREFIX + code]: fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: exemption }),
     }).map((all) => compact(all) as Record<string, string>);
 }
 
+/** Days count in UTC, as the rules count them. */
+function dayFromToday(days: number): string {
+    return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+}
+
 const outlierDetection = fc.record({
     splitExternalLocalOriginErrors: maybe(fc.boolean()), consecutive5xxErrors: maybe(fc.constantFrom(0, 5, null)), consecutiveGatewayErrors: fc.option(fc.constantFrom(0, 3, null), { nil: undefined }),
-    consecutiveLocalOriginFailures: maybe(fc.constantFrom(0, 3)), maxEjectionPercent: maybe(percent), minHealthPercent: maybe(fc.constantFrom(0, 1, 50, -1)), interval: maybe(fc.constant("5s")),
+    consecutiveLocalOriginFailures: maybe(fc.constantFrom(0, 3)), maxEjectionPercent: maybe(percent), minHealthPercent: maybe(fc.oneof(fc.constantFrom(0, 1, 50, -1), fc.integer({ min: 45, max: 100 }))), interval: maybe(fc.constant("5s")),
 }).map(compact);
 
 const trafficPolicy = fc.record({
@@ -51,8 +58,17 @@ const destinationRule = fc.record({
 }).map(compact);
 
 const serviceEntry = fc.record({
-    hosts: fc.array(host, { minLength: 1, maxLength: 8 }), resolution: fc.constantFrom("DNS", "DNS_ROUND_ROBIN", "DNS", "DNS_ROUND_ROBIN", "NONE", "STATIC", undefined), location: fc.constantFrom("MESH_EXTERNAL", "MESH_INTERNAL", undefined),
-    ports: fc.constant([{ number: 443, name: "tls", protocol: "TLS" }]),
+    hosts: fc.array(host, { minLength: 1, maxLength: 8 }), resolution: fc.constantFrom("DNS", "DNS_ROUND_ROBIN", "DNS", "DNS_ROUND_ROBIN", "NONE", "STATIC", "DYNAMIC_DNS", "DYNAMIC_DNS", undefined), location: fc.constantFrom("MESH_EXTERNAL", "MESH_EXTERNAL", "MESH_INTERNAL", undefined),
+    ports: fc.uniqueArray(fc.record({ number: fc.integer({ min: 1, max: 9 }), protocol: fc.constantFrom("TLS", "tls", "HTTPS", "HTTP", "TCP", "tcp", "MONGO", "UDP", undefined) }), { maxLength: 4, selector: ({ number }) => number })
+        .map((ports) => ports.map(({ number, protocol }) => compact({ number, name: `p${number}`, protocol }))),
+    addresses: fc.constantFrom(undefined, undefined, ["192.0.2.1"]), endpoints: fc.constantFrom(undefined, undefined, undefined, [{ address: "192.0.2.1" }], [{ address: "2001:db8::1" }], [{ address: "b.example" }], [{ address: "192.0.2.1" }, { address: "b.example" }]),
+    workloadSelector: fc.constantFrom(undefined, undefined, undefined, { labels: { app: "a" } }),
+}).map(compact);
+
+const sniHosts = fc.array(fc.oneof(host, fc.constantFrom("*", "*.example", "x.partner.example", "b.b.example")), { minLength: 1, maxLength: 3 });
+const virtualService = fc.record({
+    hosts: fc.option(fc.array(fc.oneof(host, fc.constantFrom("*", "*.example")), { minLength: 1, maxLength: 7 }), { nil: undefined, freq: 9 }),
+    tls: fc.array(fc.record({ match: fc.array(fc.record({ sniHosts }), { minLength: 1, maxLength: 2 }), route: fc.constant([{ destination: { host: "egress.istio-egress.svc.cluster.local" } }]) }), { maxLength: 3 }),
 }).map(compact);
 
 const serverHost = fc.tuple(fc.constantFrom("", "", "egress/", "./", "*/"), host).map(([prefix, name]) => prefix + name);
@@ -64,7 +80,7 @@ const gateway = fc.record({
     }), { minLength: 1, maxLength: 5 }),
 });
 
-const SPECS: Readonly<Record<string, fc.Arbitrary<Readonly<Record<string, unknown>>>>> = { DestinationRule: destinationRule, ServiceEntry: serviceEntry, Gateway: gateway };
+const SPECS: Readonly<Record<string, fc.Arbitrary<Readonly<Record<string, unknown>>>>> = { DestinationRule: destinationRule, ServiceEntry: serviceEntry, Gateway: gateway, VirtualService: virtualService };
 
 export function istioManifests(kind: string, code: string, namespace: string): fc.Arbitrary<IstioManifest> {
     const spec = SPECS[kind];
