@@ -4,6 +4,9 @@ import { MAX_ADDRESSES_PER_ANSWER, Membership } from "./resolution";
 /** What begins with this is the declaration's. */
 export const ANNOTATION_PREFIX = "istio-egress/";
 
+/** `istio-egress/exempt-E201: "until 2027-01-31: reason"` lets an object off one rule; one annotation per rule. */
+export const EXEMPTION_PREFIX = `${ANNOTATION_PREFIX}exempt-`;
+
 export const ANNOTATIONS = {
     /** The declaration's name. */
     declaration: `${ANNOTATION_PREFIX}declaration`,

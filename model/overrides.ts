@@ -1,5 +1,5 @@
 // manifestOverrides: which objects of a declaration they can name, and what they must leave alone.
-import { ANNOTATION_PREFIX } from "./annotations";
+import { ANNOTATION_PREFIX, EXEMPTION_PREFIX } from "./annotations";
 import { type Declaration, GatewayConsumers } from "./declaration";
 import { type Path, type Problem, Problems, show } from "./problem";
 import { usesGateway } from "./routes";
@@ -51,7 +51,8 @@ function checkPatch(problems: Problems, path: Path, patch: Readonly<Record<strin
         if (map !== undefined && !isMap(map)) problems.add([...path, "metadata", field], `is ${show(map)}, but must be a map, which is merged into the object's ${field}.`);
         for (const [name, value] of Object.entries(isMap(map) ? map : {})) {
             if (typeof value !== "string" && value !== null) problems.add([...path, "metadata", field, name], `is ${show(value)}, but Kubernetes takes texts only as ${field}: quote it; null removes one.`);
-            if (name !== OWN_LABEL && !name.startsWith(ANNOTATION_PREFIX)) continue;
+            // Exemptions from rules say nothing of the declaration.
+            if (name !== OWN_LABEL && (!name.startsWith(ANNOTATION_PREFIX) || name.startsWith(EXEMPTION_PREFIX))) continue;
             problems.add([...path, "metadata", field, name], "carries the declaration's intent to the policies and cannot be overridden: change the declaration itself.");
         }
     }

@@ -1,10 +1,7 @@
 // Exemptions: annotations by which an object is let off one rule, with a reason and a last day.
-import { ANNOTATION_PREFIX } from "../model";
+import { EXEMPTION_PREFIX } from "../model";
 import type { MeshObject } from "./objects";
 import { UNKNOWN } from "./plain";
-
-/** `istio-egress/exempt-E201: "until 2027-01-31: the GSLB moves in January, CHG-1234"`; one annotation per rule. */
-export const EXEMPTION_PREFIX = `${ANNOTATION_PREFIX}exempt-`;
 
 /** How an exemption is written, for messages. */
 export const EXEMPTION_FORM = "until YYYY-MM-DD: reason";

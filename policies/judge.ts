@@ -7,7 +7,8 @@ import { type Levels, levelOf, propertiesOf } from "./levels";
 import { Mesh, type MeshOptions } from "./mesh";
 import type { MeshObject } from "./objects";
 import { type HostPool, Pools } from "./pools";
-import { type Context, type Finding, type Fix, type Level, type ObjectRule, type Rule, type SetVerdict, type Severity, type Unjudged, formatFinding, formatUnjudged, isSetRule, isUnjudged } from "./rule";
+import { redact } from "./secrets";
+import { type Context, type Finding, type Fix, type Level, type ObjectRule, type Rule, type SetVerdict, type Severity, type Unjudged, type Verdict, formatFinding, formatUnjudged, isSetRule, isUnjudged } from "./rule";
 
 /** In a rule's kinds: it reads every kind. */
 const ANY_KIND = "*";
@@ -41,7 +42,8 @@ export function judge(rule: Rule, mesh: Mesh, given: unknown, surroundings: Surr
     const judged = mesh.objects.filter(({ kind }) => rule.kinds.includes(kind) || rule.kinds.includes(ANY_KIND));
     const verdicts = isSetRule(rule) ? [...rule.checkSet(mesh, context), ...unknownOf(mesh, judged)] : judged.flatMap((object) => checkOne(rule, object, context));
     const findings: Judgement["findings"][number][] = [], exempted: Judgement["exempted"][number][] = [], unjudged: Judgement["unjudged"][number][] = [];
-    for (const { object, ...verdict } of verdicts) {
+    for (const { object, ...told } of verdicts) {
+        const verdict = withoutSecrets(told, isSetRule(rule) ? mesh.secrets : object.secrets);
         if (isUnjudged(verdict)) {
             unjudged.push({ object, note: verdict });
             continue;
@@ -51,6 +53,12 @@ export function judge(rule: Rule, mesh: Mesh, given: unknown, surroundings: Surr
         else findings.push({ object, finding: verdict });
     }
     return { findings, unjudged, exempted, problems };
+}
+
+/** Rules show what is secret as such; what one of them may have missed is taken out here. */
+function withoutSecrets(verdict: Verdict, secrets: ReadonlySet<string>): Verdict {
+    if (secrets.size === 0) return verdict;
+    return isUnjudged(verdict) ? { ...verdict, unjudged: redact(verdict.unjudged, secrets) } : { ...verdict, text: redact(verdict.text, secrets) };
 }
 
 const NOT_KNOWN = "is not known before the update: what depends on it is not judged.";

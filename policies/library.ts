@@ -7,7 +7,8 @@ export { type CatalogueResult, Catalogues, type ReadCatalogue } from "./catalogu
 export { readCatalogue } from "./catalogue-pools";
 export { noConfiguration, poolConfiguration } from "./configuration";
 export { EgressPolicies, type EgressPoliciesOptions } from "./egress-policies";
-export { EXEMPTION_PREFIX, type Exemption, exemptionOf, readExemption } from "./exemptions";
+export { EXEMPTION_PREFIX } from "../model";
+export { type Exemption, exemptionOf, readExemption } from "./exemptions";
 export { type Judged, type JudgedFinding, type JudgedNote, type JudgeOptions, judgeObjects } from "./judge";
 export { type ConfiguredLevel, type Levels, levelOf } from "./levels";
 export { Mesh, type MeshOptions } from "./mesh";

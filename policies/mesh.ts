@@ -71,6 +71,11 @@ export class Mesh {
         return path;
     }
 
+    /** The secret values of all objects: a message about one may name another. */
+    get secrets(): ReadonlySet<string> {
+        return this.once("secrets", () => new Set(this.objects.flatMap((object) => [...object.secrets])));
+    }
+
     /** What `make` gives, made once for a key: an index that several rules look things up in. */
     once<T>(key: unknown, make: () => T): T {
         if (!this.made.has(key)) this.made.set(key, make());

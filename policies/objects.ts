@@ -1,6 +1,6 @@
 // The objects that rules read, in any resource that reaches Pulumi's engine (generic and generated classes, patches, lists,
 // children) and in any plain Kubernetes object.
-import { type Path } from "../model";
+import { type Path, normaliseHost } from "../model";
 import { type Plain, type PlainObject, UNKNOWN, type Unknown, isList, isObject, own, plainCopy } from "./plain";
 import { SECRET, secretsOf } from "./secrets";
 
@@ -51,6 +51,21 @@ export class MeshObject {
     /** The same object, which tells of every read that ends at a value nobody knows yet. */
     watched(onUnknown: (path: Path) => void): MeshObject {
         return new MeshObject(this.kind, this.apiVersion, this.position, this.body, this.isPatch, this.origin, this.isSecretInResource, onUnknown);
+    }
+
+    /** The secret values of the object, and their forms in messages: hosts in the one spelling, without a namespace. */
+    get secrets(): ReadonlySet<string> {
+        const found = new Set<string>();
+        const visit = (value: Plain, path: Path): void => {
+            if (typeof value === "string" || typeof value === "number") {
+                if (!this.isSecret(path)) return;
+                const text = String(value), host = normaliseHost(text.slice(text.indexOf("/") + 1));
+                for (const form of [text, normaliseHost(text), host]) found.add(form);
+            } else if (isList(value)) value.forEach((item, index) => visit(item, [...path, index]));
+            else if (isObject(value)) for (const [key, item] of Object.entries(value)) visit(item, [...path, key]);
+        };
+        visit(this.body, []);
+        return found;
     }
 
     /** The first place of the object's spec that nobody knows yet. */

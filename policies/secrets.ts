@@ -43,6 +43,19 @@ export function secretsOf(props: unknown): (path: Path) => boolean {
     return (path) => isSecretAt(wire ??= struct.toJavaScript(), path);
 }
 
+/** Enumerated words such as DNS or ISTIO_MUTUAL tell nothing, and are in half of all sentences; nor do single digits. */
+const TELLING = /[^A-Z_]/, SHORTEST = 2;
+
+/** A text without the secret values that it holds as whole words. */
+export function redact(text: string, secrets: ReadonlySet<string>): string {
+    let safe = text;
+    for (const secret of secrets) {
+        if (secret.length < SHORTEST || !TELLING.test(secret)) continue;
+        safe = safe.replace(new RegExp(`(?<![\\w-])${secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w-])`, "g"), SECRET);
+    }
+    return safe;
+}
+
 function structOf(props: unknown): Struct | undefined {
     if (typeof props !== "object" || props === null) return undefined;
     const target = (props as Record<string, unknown>)[PROXY_TARGET];

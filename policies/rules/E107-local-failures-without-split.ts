@@ -9,7 +9,7 @@ export const localFailuresWithoutSplit: ObjectRule = {
     name: "local-failures-without-split",
     level: "mandatory",
     severity: "medium",
-    description: "consecutiveLocalOriginFailures must stand beside splitExternalLocalOriginErrors: true.",
+    description: "Outlier detection with consecutiveLocalOriginFailures must have splitExternalLocalOriginErrors: true beside it.",
     remediation: "Set splitExternalLocalOriginErrors: true: connect failures are then counted by consecutiveLocalOriginFailures, and by nothing else.",
     remediates: true,
     kinds: ["DestinationRule"],

@@ -26,7 +26,7 @@ export interface Diagnostic {
     readonly message: string;
 }
 
-type Method = "analyze" | "remediate" | "configure" | "configureStack" | "getAnalyzerInfo";
+type Method = "analyze" | "analyzeStack" | "remediate" | "configure" | "configureStack" | "getAnalyzerInfo";
 type Call<I, O> = (input: I, done: (error: Error | null, output: O) => void) => unknown;
 
 const nameIn = (values: object, value: number): string => Object.entries(values).find(([, known]) => known === value)?.[0].toLowerCase().replace("policy_severity_", "") ?? "";
@@ -65,11 +65,22 @@ export class AnalyzerProcess {
     }
 
     async analyze(request: Request): Promise<Diagnostic[]> {
-        const response = await this.call<proto.AnalyzeResponse>("analyze", message(request));
-        return response.getDiagnosticsList().map((diagnostic) => ({
-            policy: diagnostic.getPolicyname(), level: nameIn(proto.EnforcementLevel, diagnostic.getEnforcementlevel()),
-            severity: nameIn(proto.PolicySeverity, diagnostic.getSeverity()), message: diagnostic.getMessage(),
-        }));
+        return diagnosticsIn(await this.call<proto.AnalyzeResponse>("analyze", message(request)));
+    }
+
+    /** Why policies did not judge a resource, by policy. */
+    async notApplicable(request: Request): Promise<Record<string, string>> {
+        return reasonsIn(await this.call<proto.AnalyzeResponse>("analyze", message(request)));
+    }
+
+    /** The policies of the whole stack, as the engine asks them at the end of a preview; `urn` is that of the resource at fault. */
+    async analyzeStack(requests: readonly Request[]): Promise<(Diagnostic & { readonly urn: string })[]> {
+        const response = await this.call<proto.AnalyzeResponse>("analyzeStack", stackMessage(requests));
+        return diagnosticsIn(response).map((diagnostic, index) => ({ ...diagnostic, urn: response.getDiagnosticsList()[index]?.getUrn() ?? "" }));
+    }
+
+    async notApplicableToStack(requests: readonly Request[]): Promise<Record<string, string>> {
+        return reasonsIn(await this.call<proto.AnalyzeResponse>("analyzeStack", stackMessage(requests)));
     }
 
     /** The properties that each remediating policy answers with, by policy. */
@@ -79,7 +90,7 @@ export class AnalyzerProcess {
     }
 
     /** As the engine does, for every policy: the given level or the policy's own, and the given properties. */
-    async configure(given: Readonly<Record<string, { level?: keyof typeof proto.EnforcementLevel; properties?: unknown }>>): Promise<void> {
+    async configure(given: Readonly<Record<string, { level?: keyof typeof proto.EnforcementLevel; properties?: unknown }>>, tags: Readonly<Record<string, string>> = {}): Promise<void> {
         const request = new proto.ConfigureAnalyzerRequest();
         for (const policy of (await this.info()).getPoliciesList()) {
             const { level, properties = {} } = given[policy.getName()] ?? {};
@@ -91,7 +102,7 @@ export class AnalyzerProcess {
         await this.call("configure", request);
         const stack = new proto.AnalyzerStackConfigureRequest();
         stack.setStack("dev");
-        stack.getTagsMap().set("environment", "dev");
+        for (const [tag, value] of Object.entries(tags)) stack.getTagsMap().set(tag, value);
         await this.call("configureStack", stack);
     }
 
@@ -99,6 +110,31 @@ export class AnalyzerProcess {
         const send = (this.client[method] as unknown as Call<object, O>).bind(this.client);
         return new Promise((resolve, reject) => send(input, (error, output) => (error === null ? resolve(output) : reject(error))));
     }
+}
+
+function diagnosticsIn(response: proto.AnalyzeResponse): Diagnostic[] {
+    return response.getDiagnosticsList().map((diagnostic) => ({
+        policy: diagnostic.getPolicyname(), level: nameIn(proto.EnforcementLevel, diagnostic.getEnforcementlevel()),
+        severity: nameIn(proto.PolicySeverity, diagnostic.getSeverity()), message: diagnostic.getMessage(),
+    }));
+}
+
+function reasonsIn(response: proto.AnalyzeResponse): Record<string, string> {
+    return Object.fromEntries(response.getNotApplicableList().map((each) => [each.getPolicyName(), each.getReason()]));
+}
+
+function stackMessage(requests: readonly Request[]): proto.AnalyzeStackRequest {
+    const request = new proto.AnalyzeStackRequest();
+    request.setResourcesList(requests.map((each, index) => {
+        const single = message({ ...each, name: each.name ?? `resource-${index}` }), resource = new proto.AnalyzerResource();
+        resource.setType(single.getType());
+        resource.setName(single.getName());
+        resource.setUrn(single.getUrn());
+        resource.setProperties(single.getProperties());
+        resource.setOptions(single.getOptions());
+        return resource;
+    }));
+    return request;
 }
 
 function message({ type, properties, name = "resource", stack = "dev" }: Request): proto.AnalyzeRequest {
@@ -115,7 +151,7 @@ function message({ type, properties, name = "resource", stack = "dev" }: Request
 export function compilePack(): { readonly folder: string; readonly remove: () => void } {
     mkdirSync(path.join(ROOT, "out"), { recursive: true });
     const target = mkdtempSync(path.join(ROOT, "out/pack-"));
-    for (const folder of ["model", "catalogue", "policies", "policies/rules"]) {
+    for (const folder of ["model", "catalogue", "policies", "policies/rules", "policies/views"]) {
         mkdirSync(path.join(target, folder), { recursive: true });
         for (const file of readdirSync(path.join(ROOT, folder)).filter((name) => name.endsWith(".ts"))) {
             const { outputText } = ts.transpileModule(readFileSync(path.join(ROOT, folder, file), "utf8"), {

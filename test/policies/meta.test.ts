@@ -6,6 +6,7 @@ import { policyPackArgs } from "../../policies/pack";
 import { configSchema } from "../../policies/configuration";
 import { isSetRule } from "../../policies/rule";
 import { RULES } from "../../policies/rules";
+import { rulePages, strayPages } from "../../tools/rule-pages";
 
 const root = path.join(__dirname, "../..");
 const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
@@ -16,7 +17,7 @@ describe("every rule", () => {
         const codes = RULES.map(({ code }) => code);
         expect(codes).to.deep.equal([...new Set(codes)].sort());
         const files = readdirSync(path.join(root, "policies/rules")).filter((name) => name !== "index.ts").sort();
-        expect(files).to.deep.equal(RULES.map(({ code, name }) => `${code}-${name}.ts`));
+        expect(files).to.deep.equal(RULES.flatMap(({ code, name }) => [`${code}-${name}.md`, `${code}-${name}.ts`]));
     });
 
     for (const rule of RULES) {
@@ -27,12 +28,17 @@ describe("every rule", () => {
 
             it("has a code, a name and whole sentences", () => {
                 expect(rule.code).to.match(/^E[1-6]\d\d$/);
-                expect(rule.name).to.match(/^[a-z]+(-[a-z]+)*$/);
+                expect(rule.name).to.match(/^[a-z]+(-[a-z0-9]+)*$/);
                 for (const sentence of [rule.description, rule.remediation]) expect(sentence).to.match(/^[A-Z].*\.$/);
             });
 
             it("has a file that begins by saying what it is for", () => {
                 expect(read(`policies/rules/${rule.code}-${rule.name}.ts`)).to.match(new RegExp(`^// ${rule.code}: `));
+            });
+
+            it("has its prose beside it, in the sections that every page has", () => {
+                const prose = read(`policies/rules/${rule.code}-${rule.name}.md`);
+                expect(prose.match(/^## .*$/gm)).to.deep.equal(["## What", "## Why", "## How to fix"]);
             });
 
             it("has a page that names it, its level and its configuration", () => {
@@ -41,9 +47,14 @@ describe("every rule", () => {
                 const page = read(file);
                 expect(page).to.match(new RegExp(`^# ${rule.code} ${rule.name}\n`));
                 expect(page).to.include(`| level | ${rule.level} |`).and.include(`| severity | ${rule.severity} |`)
-                    .and.include(`| kinds | ${rule.kinds.join(", ")} |`).and.include(`| remediation | ${rule.remediates ? "yes" : "no"} |`);
+                    .and.include(`| kinds | ${rule.kinds.includes("*") ? "every kind that is read" : rule.kinds.join(", ")} |`).and.include(`| remediation | ${rule.remediates ? "yes" : "no"} |`);
                 for (const heading of ["What", "Why", "How to fix", "Configuration", "Example"]) expect(page, heading).to.include(`\n## ${heading}\n`);
                 for (const property of Object.keys(configSchema(rule.configuration).properties)) expect(page, property).to.include(`\`${property}\``);
+            });
+
+            it("has a page that is current: npm run generate writes it anew", () => {
+                const page = rulePages().find(([file]) => file === `docs/rules/${rule.code}.md`);
+                expect(read(`docs/rules/${rule.code}.md`)).to.equal(page?.[1]());
             });
 
             it("stands in the table of the overview", () => {
@@ -61,6 +72,12 @@ describe("every rule", () => {
             });
         });
     }
+
+    it("has the one page of its code, and no page is left of a rule that has gone", () => {
+        expect(strayPages()).to.deep.equal([]);
+        const overview = rulePages().find(([file]) => file === "docs/rules/README.md");
+        expect(read("docs/rules/README.md")).to.equal(overview?.[1]());
+    });
 
     it("is one policy of the pack, with what Pulumi shows of it", () => {
         const policies = policyPackArgs().policies;

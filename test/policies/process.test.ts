@@ -7,12 +7,14 @@ import { unknownValue } from "@pulumi/pulumi/runtime";
 import { specialSecretSig, specialSigKey } from "@pulumi/pulumi/runtime/rpc";
 import { RULES } from "../../policies/rules";
 import { AnalyzerProcess, compilePack } from "./analyzer-process";
-import { type Manifest, fixtures } from "./support";
+import { type Manifest, NOW, fixtures, inOrder, propertiesFor } from "./support";
 
 const secret = (value: unknown): object => ({ [specialSigKey]: specialSecretSig, value });
 const typeOf = ({ apiVersion, kind }: Manifest): string => `kubernetes:${apiVersion}:${kind}`;
-const forPools = (properties: unknown): Record<string, { properties: unknown }> =>
-    Object.fromEntries(RULES.filter(({ configuration }) => configuration.safeParse(properties).success).map(({ name }) => [name, { properties }]));
+const forPools = (properties: Readonly<Record<string, unknown>>): Record<string, { properties: unknown }> =>
+    Object.fromEntries(RULES.map((rule) => [rule.name, { properties: propertiesFor(rule, properties) }]));
+/** Expiry is judged on the day of the fixtures. */
+const DAY = String(NOW.getTime() / 1000);
 
 const rule = (outlierDetection: unknown, more: object = {}): Manifest => ({
     apiVersion: "networking.istio.io/v1", kind: "DestinationRule", metadata: { name: "partner", namespace: "egress" },
@@ -24,21 +26,28 @@ const entry: Manifest = {
 };
 
 describe("the pack's process", function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     let pack: ReturnType<typeof compilePack>;
     let analyzer: AnalyzerProcess;
 
     before(async () => {
         pack = compilePack();
+        process.env["SOURCE_DATE_EPOCH"] = DAY;
         analyzer = await AnalyzerProcess.start([require.resolve("@pulumi/pulumi/cmd/run-policy-pack"), "127.0.0.1:0", pack.folder], pack.folder);
     });
     after(async () => {
+        delete process.env["SOURCE_DATE_EPOCH"];
         pack.remove();
         await analyzer.stop();
     });
     beforeEach(() => analyzer.configure({}));
 
     const judge = (manifest: Manifest, type = typeOf(manifest)): ReturnType<AnalyzerProcess["analyze"]> => analyzer.analyze({ type, properties: manifest });
+    /** Each by itself, and all together, as in a preview. */
+    const judgeAll = async (manifests: readonly Manifest[]): ReturnType<AnalyzerProcess["analyze"]> => {
+        const requests = manifests.map((manifest) => ({ type: typeOf(manifest), properties: manifest }));
+        return [...(await Promise.all(requests.map((request) => analyzer.analyze(request)))).flat(), ...await analyzer.analyzeStack(requests)];
+    };
     const policies = async (manifest: Manifest, type?: string): Promise<string[]> => (await judge(manifest, type)).map(({ policy }) => policy);
 
     it("tells its name, version and policies", async () => {
@@ -52,10 +61,10 @@ describe("the pack's process", function () {
     });
 
     it("finds in every fixture what the rules find, with the same words, level and severity", async () => {
-        for (const { file, manifests, configuration, findings } of [...fixtures("invalid"), ...fixtures("valid")]) {
-            await analyzer.configure(forPools(configuration));
-            const found = (await Promise.all(manifests.map((manifest) => judge(manifest)))).flat();
-            expect(found.map(({ policy, level, message }) => ({ policy, level, message })), file).to.deep.equal(findings);
+        for (const { file, manifests, configuration, environment, findings } of [...fixtures("invalid"), ...fixtures("valid")]) {
+            await analyzer.configure(forPools(configuration), { environment });
+            const found = await judgeAll(manifests);
+            expect(inOrder(found.map(({ policy, level, message }) => ({ policy, level, message }))), file).to.deep.equal(findings);
             for (const { policy, severity } of found) expect(severity, file).to.equal(RULES.find(({ name }) => name === policy)?.severity);
         }
     });
@@ -74,11 +83,11 @@ describe("the pack's process", function () {
     });
 
     it("prints no secret value, whatever a finding rests on", async () => {
-        for (const { file, manifests, configuration, findings } of fixtures("invalid")) {
-            await analyzer.configure(forPools(configuration));
+        for (const { file, manifests, configuration, environment, findings } of fixtures("invalid")) {
+            await analyzer.configure(forPools(configuration), { environment });
             const hidden = manifests.map((manifest) => ({ ...manifest, metadata: secret(manifest.metadata ?? {}), spec: secret(manifest.spec ?? {}) }) as unknown as Manifest);
-            const found = (await Promise.all(hidden.map((manifest) => judge(manifest)))).flat();
-            expect(found.map(({ policy, level }) => [policy, level]), file).to.deep.equal(findings.map(({ policy, level }) => [policy, level]));
+            const found = await judgeAll(hidden), order = (list: readonly { policy: string; level: string }[]): string[] => list.map(({ policy, level }) => `${policy} ${level}`).sort();
+            expect(order(found), file).to.deep.equal(order(findings));
             for (const { message } of found) {
                 expect(message, file).to.include("[secret]").and.not.match(/[\w-]\.example| egress\/|(is|behind) \d/);
                 for (const { metadata } of manifests) expect(message, file).to.not.include(` ${String(metadata?.["name"])}: `);
@@ -89,7 +98,7 @@ describe("the pack's process", function () {
     it("prints what is not secret of an object that holds secrets", async () => {
         const messages = async (manifest: Manifest, type?: string): Promise<string[]> => (await judge(manifest, type)).map(({ message }) => message.slice(0, 140));
         const annotations = { "istio-egress/membership": "fixed", "istio-egress/addresses-per-answer": secret("3") };
-        const spec = { host: secret("very-secret.partner.example"), trafficPolicy: { outlierDetection: { maxEjectionPercent: 20, minHealthPercent: 1 } } };
+        const spec = { host: secret("very-secret.partner.example"), trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s" } }, outlierDetection: { maxEjectionPercent: 20, minHealthPercent: 1 } } };
         const manifest = rule({}, { metadata: { name: "partner", namespace: secret("egress"), annotations }, spec });
         const start = "E101 DestinationRule [secret]/partner: spec.trafficPolicy.outlierDetection.maxEjectionPercent is 20, but the pool behind [secret] has [secret] addresses, ";
         expect(await messages(manifest)).to.deep.equal([start.slice(0, 140)]);
@@ -170,7 +179,7 @@ describe("the pack's process", function () {
 });
 
 describe("the pack as TypeScript", function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
 
     it("serves the same policies under tsx", async () => {
         const folder = path.join(__dirname, "../../policies");
