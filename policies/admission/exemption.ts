@@ -1,5 +1,5 @@
 // Exemptions in CEL: `until YYYY-MM-DD: reason`, read as the rules read it, and the day by which expiry is judged.
-import { EXEMPTION_PREFIX } from "../exemptions";
+import { EXEMPTION_PREFIX } from "../../model";
 import { type Cel, literal } from "./cel";
 
 /**

@@ -1,7 +1,6 @@
 // Random objects of Istio's kinds, dense where the rules decide: percents around the bands, small pools, hosts in several spellings.
 import fc from "fast-check";
-import { ANNOTATIONS, CONNECT_STRATEGY_ANNOTATION, Membership, RACE_FIRST_TCP_CONNECT } from "../../model";
-import { EXEMPTION_PREFIX } from "../../policies/exemptions";
+import { ANNOTATIONS, CONNECT_STRATEGY_ANNOTATION, EXEMPTION_PREFIX, Membership, RACE_FIRST_TCP_CONNECT } from "../../model";
 
 export interface IstioManifest {
     readonly apiVersion: string;
