@@ -25,8 +25,8 @@ async function main(): Promise<void> {
     const manifests = writeManifests(folder, HOSTS);
     console.log(`${HOSTS} hosts, ${manifests.objects} objects, ${(manifests.bytes / 1e6).toFixed(1)} MB; median of ${PAIRS} alternating pairs, after one that does not count.\n`);
     console.log("| files | istioctl analyze, s (CPU s) | audit, s (CPU s) | times faster, wall (range) | times less CPU (range) | peak memory of the audit, MB |\n| --- | --- | --- | --- | --- | --- |");
-    console.log(await compare("one", manifests, ["analyze", "--use-kube=false", manifests.one], istioctl));
-    console.log(await compare("many", manifests, ["analyze", "--use-kube=false", manifests.many], istioctl));
+    console.log(await compare("one", manifests, ["analyze", "--all-namespaces", "--use-kube=false", manifests.one], istioctl));
+    console.log(await compare("many", manifests, ["analyze", "--all-namespaces", "--use-kube=false", manifests.many], istioctl));
 
     console.log("\n| objects | audit, CPU s | ms for each object beyond the row above | peak memory, MB |\n| --- | --- | --- | --- |");
     let before: { readonly objects: number; readonly cpu: number } | undefined;

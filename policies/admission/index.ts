@@ -7,6 +7,7 @@ import { type Cel, POSITIONS, literal } from "./cel";
 import { ejectionNeverAdmission } from "./E101";
 import { ejectionEmptiesPoolAdmission } from "./E102";
 import { ejectionGuardMissingAdmission } from "./E105";
+import { portSettingsDropOutlierAdmission } from "./E106";
 import { localFailuresWithoutSplitAdmission } from "./E107";
 import { noWayBackForEjectedAdmission } from "./E112";
 import { ejectionUndoneByPanicAdmission } from "./E114";
@@ -29,6 +30,7 @@ export const ADMISSION_RULES: readonly AdmissionRule[] = [
     ejectionNeverAdmission,
     ejectionEmptiesPoolAdmission,
     ejectionGuardMissingAdmission,
+    portSettingsDropOutlierAdmission,
     localFailuresWithoutSplitAdmission,
     noWayBackForEjectedAdmission,
     ejectionUndoneByPanicAdmission,

@@ -46,9 +46,14 @@ const outlierDetection = fc.record({
     consecutiveLocalOriginFailures: maybe(fc.constantFrom(0, 3)), maxEjectionPercent: maybe(percent), minHealthPercent: maybe(fc.oneof(fc.constantFrom(0, 1, 50, -1), fc.integer({ min: 45, max: 100 }))), interval: maybe(fc.constant("5s")),
 }).map(compact);
 
+const connectionPool = fc.constant({ tcp: { connectTimeout: "1s" } }), loadBalancer = fc.constant({ simple: "ROUND_ROBIN" });
+const entry = fc.record({
+    port: fc.option(fc.record({ number: fc.constantFrom(443, 8443, 9000) }), { nil: undefined, freq: 9 }),
+    outlierDetection: fc.option(outlierDetection, { nil: undefined, freq: 1 }), connectionPool: fc.option(connectionPool, { nil: undefined }), loadBalancer: fc.option(loadBalancer, { nil: undefined }),
+}).map(compact);
 const trafficPolicy = fc.record({
-    outlierDetection: maybe(outlierDetection),
-    portLevelSettings: fc.option(fc.array(fc.record({ port: fc.record({ number: fc.integer({ min: 1, max: 9000 }) }), outlierDetection: maybe(outlierDetection) }).map(compact), { maxLength: 3 }), { nil: undefined }),
+    outlierDetection: maybe(outlierDetection), connectionPool: fc.option(connectionPool, { nil: undefined }), loadBalancer: fc.option(loadBalancer, { nil: undefined }),
+    portLevelSettings: fc.option(fc.array(entry, { maxLength: 3 }), { nil: undefined }),
 }).map(compact);
 
 const destinationRule = fc.record({

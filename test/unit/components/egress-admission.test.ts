@@ -2,7 +2,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { expect } from "chai";
 import { EgressAdmission, type EgressAdmissionArgs } from "../../../components";
-import { ADMISSION_RULES, admissionObjects } from "../../../policies/admission";
+import { ADMISSION_RULES, admissionObjects, whyNotAdmitted } from "../../../policies/admission";
+import { isSetRule } from "../../../policies/rule";
+import { RULES } from "../../../policies/rules";
 import { captureLog, delayed, settled, startRuntime, unknown, valueOf } from "./mocks";
 
 const POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy", BINDING = `${POLICY}Binding`;
@@ -55,6 +57,15 @@ describe("EgressAdmission", () => {
 });
 
 describe("the objects of admission", () => {
+    it("are there for every rule about one object, or it is said why not", () => {
+        for (const rule of RULES) {
+            const why = whyNotAdmitted(rule), isThere = ADMISSION_RULES.some((one) => one.rule.code === rule.code);
+            if (isThere) expect([why, isSetRule(rule)], rule.code).to.deep.equal([undefined, false]);
+            else expect(why, rule.code).to.be.a("string").and.to.not.equal("it has no form in CEL yet");
+        }
+        expect(ADMISSION_RULES.map(({ rule }) => rule.code)).to.deep.equal([...ADMISSION_RULES].map(({ rule }) => rule.code).sort());
+    });
+
     it("have a policy and a binding of the same name for every rule and level", () => {
         const objects = admissionObjects(), names = ADMISSION_RULES.flatMap(({ rule: { code }, findings }) => Object.keys(findings).map((level) => `istio-egress-${code.toLowerCase()}${level === "own" ? "" : `-${level}`}`));
         expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).to.deep.equal(names.flatMap((name) => [`ValidatingAdmissionPolicy ${name}`, `ValidatingAdmissionPolicyBinding ${name}`]));
