@@ -44,7 +44,15 @@ export class Mesh {
     /** Whether an object of this kind that is not here does not exist. */
     isComplete(kind: string): boolean {
         const { complete = [] } = this.options;
-        return (complete === "all" || complete.includes(kind)) && !(this.byKind.get(kind) ?? []).some(({ isPatch }) => isPatch);
+        return (complete === "all" || complete.includes(kind)) && this.isSure(kind);
+    }
+
+    /**
+     * Whether all objects of this kind that are here are known in full: only then may a rule conclude something from what none
+     * of them says.
+     */
+    isSure(kind: string): boolean {
+        return this.once(`sure of ${kind}`, () => (this.byKind.get(kind) ?? []).every((object) => !object.isPatch && this.unknownIn(object) === undefined));
     }
 
     /** The namespaces whose proxies see an object. */
@@ -62,7 +70,7 @@ export class Mesh {
         return viewers === UNKNOWN ? UNKNOWN : viewers === "everywhere" || viewers.has(namespace);
     }
 
-    /** The first place of an object's spec that nobody knows yet. */
+    /** The first place of an object that nobody knows yet. */
     unknownIn(object: MeshObject): Path | undefined {
         const known = this.unknown.get(object);
         if (known !== undefined || this.unknown.has(object)) return known;

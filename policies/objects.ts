@@ -16,6 +16,9 @@ const READ: Readonly<Record<string, "all" | readonly string[]>> = {
 export const PROVIDER = "Provider";
 const PROVIDER_TYPE = "pulumi:providers:kubernetes";
 
+/** The parts of an object's metadata that rules read. */
+const IDENTITY = ["name", "namespace", "annotations"];
+
 /** Where an object lives that names no namespace: kubectl's own default, and the provider's. */
 const DEFAULT_NAMESPACE = "default";
 
@@ -76,9 +79,13 @@ export class MeshObject {
         return this.#isKnown ??= !holdsUnknown(this.body);
     }
 
-    /** The first place of the object's spec that nobody knows yet. */
+    /** The first place that nobody knows yet, of the spec and of what says who the object is and for whom. */
     get unknownPath(): Path | undefined {
-        return this.isKnown ? undefined : unknownIn(own(this.body, "spec"), ["spec"]);
+        if (this.isKnown) return undefined;
+        const metadata = own(this.body, "metadata");
+        if (metadata === UNKNOWN) return ["metadata"];
+        const told = isObject(metadata) ? IDENTITY.map((key) => unknownIn(own(metadata, key), ["metadata", key])) : [];
+        return unknownIn(own(this.body, "spec"), ["spec"]) ?? told.find((path) => path !== undefined);
     }
 
     at(path: Path): Plain | undefined {

@@ -86,7 +86,7 @@ export function poolOfRule(rule: MeshObject, pools: Pools): RulePool | undefined
     const host = rule.text(["spec", "host"]);
     if (host === undefined || host === UNKNOWN) return undefined;
     const answer = pools.of(rule, host);
-    if (answer.state !== "declared") return undefined;
+    if (answer.state !== "declared" || answer.isSizeUnknown) return undefined;
     return { ...answer.pool, isSecret: answer.isSecret, host: rule.show(["spec", "host"], normaliseHost(host)), count: (number) => (answer.isSecret ? SECRET : String(number)) };
 }
 

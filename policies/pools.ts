@@ -11,8 +11,8 @@ export interface HostPool extends Pool {
 }
 
 export type PoolAnswer =
-    /** `isSecret` where it is known from a secret annotation. */
-    | { readonly state: "declared"; readonly pool: Pool & Pick<HostPool, "lossWindow">; readonly isSecret: boolean }
+    /** `isSecret` where it is known from a secret annotation; `isSizeUnknown` where a preview does not know yet how many addresses there are. */
+    | { readonly state: "declared"; readonly pool: Pool & Pick<HostPool, "lossWindow">; readonly isSecret: boolean; readonly isSizeUnknown: boolean }
     /** Nobody has said anything about the pool. */
     | { readonly state: "undeclared" }
     /** Somebody may have: an annotation that is unknown in this preview or left out by a patch, or a source that cannot be read. */
@@ -31,7 +31,7 @@ export class Pools {
         // Annotations carry no window.
         if (own.state === "declared") return { ...own, pool: { ...own.pool, lossWindow: known?.lossWindow } };
         if (own.state === "unknown") return own;
-        if (known !== undefined) return { state: "declared", pool: known, isSecret: false };
+        if (known !== undefined) return { state: "declared", pool: known, isSecret: false, isSizeUnknown: false };
         return { state: this.complete && !object.isPatch ? "undeclared" : "unknown" };
     }
 
@@ -62,7 +62,7 @@ function annotated(object: MeshObject, host: string): PoolAnswer {
     });
     if (pool === undefined) return { state: "undeclared" };
     const isSecret = [ANNOTATIONS.membership, ANNOTATIONS.addressesPerAnswer].some((name) => object.isSecret(["metadata", "annotations", name]));
-    return { state: "declared", pool, isSecret };
+    return { state: "declared", pool, isSecret, isSizeUnknown: count === UNKNOWN };
 }
 
 /** The first that names the host exactly, otherwise the first pattern that covers it. */

@@ -18,6 +18,7 @@ export const outlierOnSingleAddress: SetRule = {
     kinds: ["DestinationRule"],
     configuration: noConfiguration,
     checkSet(mesh) {
+        if (!mesh.isSure("ServiceEntry")) return [];
         return hostRules(mesh).flatMap(({ object, host, shown, viewers }): SetVerdict[] => {
             const entries = entriesOf(mesh, host).filter((entry) => mayMeet(viewers, entry.viewers));
             const [entry] = entries;

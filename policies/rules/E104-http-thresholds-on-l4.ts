@@ -24,6 +24,7 @@ export const httpThresholdsOnL4: SetRule = {
     kinds: ["DestinationRule"],
     configuration: noConfiguration,
     checkSet(mesh) {
+        if (!mesh.isSure("ServiceEntry")) return [];
         return hostRules(mesh).flatMap(({ object, host, shown, viewers }): SetVerdict[] => {
             const entries = entriesOf(mesh, host).filter((entry) => entry.isExternal && mayMeet(viewers, entry.viewers));
             return allOutlierBlocks(object).flatMap((block): SetVerdict[] => {

@@ -3,7 +3,7 @@ import type { Path } from "../../model";
 import { noConfiguration } from "../configuration";
 import type { MeshObject } from "../objects";
 import { trafficPolicies } from "../outlier";
-import { isObject } from "../plain";
+import { UNKNOWN, isObject } from "../plain";
 import type { Finding, ObjectRule } from "../rule";
 import { portEntry } from "../views/destination-rules";
 import { enumerate } from "../views/words";
@@ -24,6 +24,7 @@ export const portSettingsDropOutlier: ObjectRule = {
     check(object) {
         return trafficPolicies(object).flatMap(({ path }) => object.indexes([...path, "portLevelSettings"]).flatMap((index): Finding[] => {
             const entry = [...path, "portLevelSettings", index], port = object.number([...entry, "port", "number"]);
+            if (BLOCKS.some((block) => object.at([...path, block]) === UNKNOWN || object.at(["spec", "trafficPolicy", block]) === UNKNOWN)) return [];
             const lost = BLOCKS.filter((block) => object.stated([...entry, block]) === undefined && isSet(object, path, block, typeof port === "number" ? port : undefined));
             if (!lost.includes("outlierDetection") && !lost.includes("connectionPool")) return [];
             const [first = "outlierDetection"] = lost, where = typeof port === "number" ? `port ${object.show([...entry, "port", "number"], port)}` : "this port";

@@ -17,6 +17,7 @@ export const ejectionStateLost: SetRule<PoolConfiguration> = {
     kinds: ["DestinationRule"],
     configuration: poolConfiguration,
     checkSet(mesh, { pools }) {
+        if (!mesh.isSure("ServiceEntry")) return [];
         return hostRules(mesh).flatMap(({ object, host, shown, viewers }): SetVerdict[] => {
             const entries = entriesOf(mesh, host).filter((entry) => mayMeet(viewers, entry.viewers));
             // LOGICAL_DNS is E103's, and without a DNS list there is nothing to lose.

@@ -60,7 +60,7 @@ function judgeRetry(mesh: Mesh, pools: Pools, object: MeshObject, { host, shown,
     }
     const answer = rules.map((rule) => pools.of(rule.object, host)).find(({ state }) => state === "declared");
     // One address has nothing to eject it for; a rotating pool's happy eyeballs find the next one.
-    if (blocks.length > 0 || answer?.state !== "declared" || answer.pool.membership !== Membership.Fixed || answer.pool.addressesPerAnswer === 1) return [];
+    if (blocks.length > 0 || !mesh.isSure("DestinationRule") || answer?.state !== "declared" || answer.isSizeUnknown || answer.pool.membership !== Membership.Fixed || answer.pool.addressesPerAnswer === 1) return [];
     return [{
         object, path, level: "advisory",
         text: `is ${shownAttempts}, but no DestinationRule of ${shown} has outlierDetection: attempts alone go to the dead address again and again `

@@ -24,9 +24,10 @@ export const leastRequestSmallPool: SetRule<PoolConfiguration> = {
     kinds: ["DestinationRule"],
     configuration: poolConfiguration,
     checkSet(mesh, { pools }) {
+        if (!mesh.isSure("ServiceEntry")) return [];
         return hostRules(mesh).flatMap(({ object, host, shown, viewers }): SetVerdict[] => {
             const answer = pools.of(object, host);
-            if (answer.state !== "declared" || answer.pool.membership !== Membership.Fixed) return [];
+            if (answer.state !== "declared" || answer.isSizeUnknown || answer.pool.membership !== Membership.Fixed) return [];
             const { addressesPerAnswer: addresses } = answer.pool;
             if (addresses !== undefined && (addresses < 2 || addresses >= SMALL)) return [];
             const entries = entriesOf(mesh, host).filter((entry) => mayMeet(viewers, entry.viewers));

@@ -24,6 +24,7 @@ export const standbyWithoutPriority: SetRule<WholeConfiguration> = {
     kinds: ["ServiceEntry", "DestinationRule"],
     configuration: wholeConfiguration,
     checkSet(mesh, { settings }) {
+        if (!mesh.isSure("ServiceEntry") || !mesh.isSure("DestinationRule")) return [];
         const whole = settings.objects === "all" || mesh.isComplete("DestinationRule");
         return [...entryHosts(mesh).flatMap((entry) => judgeEntry(mesh, entry, whole)), ...hostRules(mesh).flatMap(({ object, host, shown, viewers }) => {
             const entries = entriesOf(mesh, host).filter((entry) => entry.isExternal && mayMeet(viewers, entry.viewers));

@@ -18,6 +18,7 @@ export const noneBehindGateway: SetRule = {
     kinds: ["ServiceEntry"],
     configuration: noConfiguration,
     checkSet(mesh) {
+        if (!mesh.isSure("ServiceEntry")) return [];
         const found = new Map<EntryHost, SetVerdict>();
         for (const leg of gatewayLegsOf(mesh)) {
             const places = gatewayNamespaces(mesh, leg);

@@ -20,6 +20,7 @@ export const wildcardBehindGateway: SetRule = {
     kinds: ["VirtualService"],
     configuration: noConfiguration,
     checkSet(mesh) {
+        if (!mesh.isSure("ServiceEntry")) return [];
         return gatewayLegsOf(mesh).flatMap(({ object, destinations }) => destinations.filter(({ host }) => host.startsWith("*")).flatMap(({ host, shown, path: at }): SetVerdict[] => {
             const path = [...at, "host"], entries = entriesOf(mesh, host);
             if (entries.length === 0) return [{ object, path, unjudged: `is ${shown}, a wildcard of which no ServiceEntry is at hand: whether a gateway has addresses for it is not judged.` }];

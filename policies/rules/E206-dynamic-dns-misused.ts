@@ -31,7 +31,7 @@ export const dynamicDnsMisused: ObjectRule = {
             findings.push({ path: ["spec", field], text: `is set, but resolution ${DYNAMIC_DNS} takes each address from DNS, by the name that the application asks for: Istio's webhook rejects it. Leave it out.` });
         }
         for (const { protocol, path } of portsOf(object)) {
-            if (protocol === UNKNOWN || PROTOCOLS.includes(protocol)) continue;
+            if (protocol === UNKNOWN || protocol === "" || PROTOCOLS.includes(protocol)) continue;
             const field = [...path, "protocol"];
             findings.push({ path: field, text: `is ${object.show(field, protocol)}, but resolution ${DYNAMIC_DNS} takes ${PROTOCOLS.join(", ")} only, which carry the host's name: Istio's webhook rejects it. ${protocol === "HTTPS" ? "Write TLS." : "Declare the host exactly, with resolution DNS."}` });
         }

@@ -37,6 +37,11 @@ export const hostTwice: SetRule = {
     },
 };
 
+/** A protocol that is not written is detected, and so may be the other's. */
+function mayBeAlike(one: string | typeof UNKNOWN, other: string | typeof UNKNOWN): boolean {
+    return one !== UNKNOWN && other !== UNKNOWN && (one === other || one === "" || other === "");
+}
+
 /** Why two entries of one host do not live side by side; undefined where they do, or where that is not known. */
 function conflict({ first, second }: Meeting<EntryHost>): string | undefined {
     if (first.resolution === UNKNOWN || second.resolution === UNKNOWN) return undefined;
@@ -44,7 +49,7 @@ function conflict({ first, second }: Meeting<EntryHost>): string | undefined {
     if (first.resolution === Resolution.DnsRoundRobin) return `under ${Resolution.DnsRoundRobin} two entries of one host break or shadow each other`;
     const shared = first.ports.filter((port) => second.ports.some((other) => other.number === port.number));
     // A port whose protocols differ is E302's; twice the same under NONE changes nothing.
-    const alike = shared.filter((port) => second.ports.some((other) => other.number === port.number && (other.protocol === port.protocol || other.protocol === UNKNOWN || port.protocol === UNKNOWN)));
+    const alike = shared.filter((port) => second.ports.some((other) => other.number === port.number && mayBeAlike(port.protocol, other.protocol)));
     const [port] = alike;
     if (port !== undefined && first.resolution !== Resolution.None) return `both hold port ${port.number}, which is then served by the addresses of one of them, or of both`;
     const exports = [first, second].map(({ object }) => object.texts(["spec", "exportTo"]));

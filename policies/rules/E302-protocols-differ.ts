@@ -25,7 +25,7 @@ export const protocolsDiffer: SetRule = {
         const hostPorts = entryHosts(mesh).flatMap((entry): HostPort[] => entry.ports.map((port) => ({ ...entry, port })));
         return [...groupBy(hostPorts, ({ host, port }) => `${host}:${port.number}`).values()].flatMap((group) => meetings(group).flatMap(({ first, second, viewers }): SetVerdict[] => {
             const theirs = first.port.protocol, ours = second.port.protocol;
-            if (theirs === UNKNOWN || ours === UNKNOWN || first.object === second.object || spoken(theirs) === spoken(ours)) return [];
+            if (theirs === UNKNOWN || ours === UNKNOWN || theirs === "" || ours === "" || first.object === second.object || spoken(theirs) === spoken(ours)) return [];
             const path = [...second.port.path, "protocol"];
             return [{
                 object: second.object, path,

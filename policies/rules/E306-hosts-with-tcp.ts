@@ -20,7 +20,7 @@ export const hostsWithTcp: ObjectRule = {
     check(object) {
         const resolution = object.text(["spec", "resolution"]), hosts = hostsAt(object, ["spec", "hosts"], normaliseHost);
         if (resolution === UNKNOWN || resolution === undefined || resolution === "NONE" || hosts.length < 2) return [];
-        return portsOf(object).filter(({ protocol }) => protocol !== UNKNOWN && !isHttp(protocol) && !isTls(protocol)).map(({ protocol, path }) => {
+        return portsOf(object).filter(({ protocol }) => protocol !== UNKNOWN && protocol !== "" && !isHttp(protocol) && !isTls(protocol)).map(({ protocol, path }) => {
             const field = [...path, "protocol"];
             return {
                 path: field,

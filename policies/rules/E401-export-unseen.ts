@@ -32,6 +32,8 @@ export const exportUnseen: SetRule<z.output<typeof configuration>> = {
             const key = `${verdict.object.label} ${verdict.path.join(".")}`;
             if (!found.has(key)) found.set(key, verdict);
         };
+        // What none of them is seen to be may be what is not known of one.
+        if (!mesh.isSure("ServiceEntry") || !mesh.isSure("DestinationRule")) return [];
         for (const leg of gatewayLegsOf(mesh)) for (const place of gatewayNamespaces(mesh, leg)) for (const verdict of unseenByGateway(mesh, leg, place)) add(verdict);
         for (const verdict of unseenByConsumers(mesh)) add(verdict);
         return [...found.values(), ...everywhere(mesh, settings.hostsForAll)];

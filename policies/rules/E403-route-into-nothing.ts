@@ -27,7 +27,7 @@ export const routeIntoNothing: SetRule<Settings> = {
     },
 };
 
-const isWhole = (mesh: Mesh, { settings }: Context<Settings>, ...kinds: readonly string[]): boolean => settings.objects === "all" || kinds.every((kind) => mesh.isComplete(kind));
+const isWhole = (mesh: Mesh, { settings }: Context<Settings>, ...kinds: readonly string[]): boolean => kinds.every((kind) => mesh.isComplete(kind) || (settings.objects === "all" && mesh.isSure(kind)));
 
 const ELSEWHERE = "It may be in another stack or file: whether it exists is not judged.";
 

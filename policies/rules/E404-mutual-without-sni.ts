@@ -21,6 +21,7 @@ export const mutualWithoutSni: SetRule = {
     kinds: ["DestinationRule"],
     configuration: noConfiguration,
     checkSet(mesh) {
+        if (!mesh.isSure("Gateway")) return [];
         const found = new Map<string, SetVerdict>();
         // An http route carries the host's name inside, and a gateway of `*` takes any SNI.
         for (const hop of hops(mesh).filter(({ leg }) => leg.kind !== "http")) {

@@ -20,7 +20,7 @@ export const routeOfWrongKind: SetRule = {
     kinds: ["VirtualService", "Gateway"],
     configuration: noConfiguration,
     checkSet(mesh) {
-        return servers(mesh).flatMap((server) => judgeServer(mesh, server));
+        return mesh.isSure("VirtualService") ? servers(mesh).flatMap((server) => judgeServer(mesh, server)) : [];
     },
 };
 

@@ -27,7 +27,7 @@ export const originationUnverified: SetRule = {
         return hostRules(mesh).flatMap(({ object, host, shown, viewers }): SetVerdict[] => {
             if (!host.includes(".") || namespaceOfService(mesh, host) !== undefined) return [];
             const entries = entriesOf(mesh, host).filter((entry) => entry.isExternal && mayMeet(viewers, entry.viewers));
-            return tlsBlocks(object).flatMap(({ path, port }) => judgeBlock(object, path, shown, carriedAsTcp(entries, port)));
+            return tlsBlocks(object).flatMap(({ path, port }) => judgeBlock(object, path, shown, mesh.isSure("ServiceEntry") && carriedAsTcp(entries, port)));
         });
     },
 };

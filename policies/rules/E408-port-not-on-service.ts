@@ -19,7 +19,7 @@ export const portNotOnService: SetRule = {
     kinds: ["Gateway", "VirtualService"],
     configuration: noConfiguration,
     checkSet(mesh) {
-        return [...ofServers(mesh), ...ofRoutes(mesh)];
+        return mesh.isSure("Service") ? [...ofServers(mesh), ...ofRoutes(mesh)] : [];
     },
 };
 

@@ -21,6 +21,7 @@ export const subsetRuleHidden: SetRule = {
     kinds: ["DestinationRule"],
     configuration: noConfiguration,
     checkSet(mesh) {
+        if (!mesh.isSure("DestinationRule")) return [];
         const all = hops(mesh), found = new Map<string, SetVerdict>();
         const add = (verdict: SetVerdict): void => {
             const key = `${verdict.object.label} ${verdict.path.join(".")}`;

@@ -17,7 +17,7 @@ export const routeNotEnforced: SetRule<WholeConfiguration> = {
     kinds: ["VirtualService"],
     configuration: wholeConfiguration,
     checkSet(mesh, { settings }) {
-        const whole = settings.objects === "all" || (mesh.isComplete("NetworkPolicy") && mesh.isComplete("AuthorizationPolicy"));
+        const whole = ["NetworkPolicy", "AuthorizationPolicy"].every((kind) => mesh.isComplete(kind) || (settings.objects === "all" && mesh.isSure(kind)));
         const found = new Map<string, SetVerdict>();
         for (const hop of hops(mesh)) {
             const verdict = judgeHop(mesh, hop, whole), key = hop.leg.object.label;
@@ -31,11 +31,11 @@ function judgeHop(mesh: Mesh, { leg: { object, viewers }, host, gatewayNamespace
     if (viewers === UNKNOWN || enforced(mesh, "AuthorizationPolicy").has(gatewayNamespace) || enforced(mesh, "AuthorizationPolicy").has(mesh.root)) return undefined;
     const closed = enforced(mesh, "NetworkPolicy"), open = viewers === "everywhere" ? undefined : [...viewers].filter((viewer) => viewer !== gatewayNamespace && !closed.has(viewer)).sort();
     if (open?.length === 0) return undefined;
-    const clients = open === undefined ? "the sidecars of every namespace" : enumerate(open), path = host.path;
-    if (!whole) return { object, path, unjudged: `is ${host.shown}, and no NetworkPolicy or AuthorizationPolicy beside its route is at hand. They may be in another stack: whether the route is enforced is not judged.` };
+    const clients = open === undefined ? "the sidecars of every namespace" : enumerate(open), path = ["spec", "hosts"];
+    if (!whole) return { object, path, unjudged: `names ${host.shown}, and no NetworkPolicy or AuthorizationPolicy beside its route is at hand. They may be in another stack: whether the route is enforced is not judged.` };
     return {
         object, path,
-        text: `is ${host.shown}, whose traffic goes through the gateway in ${gatewayNamespace}, but nothing enforces it: no NetworkPolicy with egress rules closes the direct way from ${clients}, and no AuthorizationPolicy in ${gatewayNamespace} says who may use the gateway: a pod without a sidecar goes around it. `
+        text: `names ${host.shown}, whose traffic goes through the gateway in ${gatewayNamespace}, but nothing enforces it: no NetworkPolicy with egress rules closes the direct way from ${clients}, and no AuthorizationPolicy in ${gatewayNamespace} says who may use the gateway: a pod without a sidecar goes around it. `
             + "Add a NetworkPolicy to the consumers' namespaces, or an AuthorizationPolicy to the gateway's.",
     };
 }

@@ -20,7 +20,7 @@ export const filterWithoutHost: SetRule<WholeConfiguration> = {
             // Filters without the annotation are none of ours.
             if (typeof host !== "string" || entriesOf(mesh, host).length > 0) return [];
             const path = ["metadata", "annotations", ANNOTATIONS.host], shown = object.show(path, normaliseHost(host));
-            if (settings.objects !== "all" && !mesh.isComplete("ServiceEntry")) return [{ object, path, unjudged: `is ${shown}, of which no ServiceEntry is at hand. It may be in another stack: whether the filter has outlived its host is not judged.` }];
+            if (!mesh.isComplete("ServiceEntry") && !(settings.objects === "all" && mesh.isSure("ServiceEntry"))) return [{ object, path, unjudged: `is ${shown}, of which no ServiceEntry is at hand. It may be in another stack: whether the filter has outlived its host is not judged.` }];
             return [{ object, path, text: `is ${shown}, but no ServiceEntry declares that host any more: the filter patches a listener that it no longer belongs to, and will patch whatever comes to stand there. Delete it, or declare the host again.` }];
         });
     },

@@ -48,16 +48,17 @@ function legsOf(mesh: Mesh, object: MeshObject): readonly Leg[] {
     const own = object.texts(["spec", "gateways"]), hosts = namesAt(object, ["spec", "hosts"]), viewers = mesh.viewers(object);
     return (["http", "tls", "tcp"] as const).flatMap((kind) => object.indexes(["spec", kind]).flatMap((index): Leg[] => {
         const path = ["spec", kind, index], matches = object.indexes([...path, "match"]);
+        if (object.at([...path, "match"]) === UNKNOWN) return [];
         const destinations = destinationsOf(mesh, object, path, namespace);
         const make = (match: Path | undefined): Leg[] => {
             const bound = (match === undefined ? undefined : object.texts([...match, "gateways"])) ?? own ?? [SIDECARS];
-            if (bound === UNKNOWN) return [];
             const port = match === undefined ? undefined : object.number([...match, "port"]);
+            if (bound === UNKNOWN || port === UNKNOWN) return [];
             const sni = match === undefined || kind !== "tls" ? [] : namesAt(object, [...match, "sniHosts"]);
             return [{
                 object, kind, path, viewers, destinations, hosts: kind === "tls" && match !== undefined ? sni : hosts,
                 forSidecars: bound.includes(SIDECARS), gateways: bound.filter((name) => name !== SIDECARS).map((name) => qualified(name, namespace)),
-                port: typeof port === "number" ? port : undefined,
+                port,
             }];
         };
         return matches.length === 0 ? make(undefined) : matches.flatMap((match) => make([...path, "match", match]));
@@ -82,7 +83,7 @@ function destinationsOf(mesh: Mesh, object: MeshObject, route: Path, namespace: 
         const path = [...route, "route", index, "destination"], host = object.text([...path, "host"]);
         if (typeof host !== "string") return [];
         const subset = object.text([...path, "subset"]), port = object.number([...path, "port", "number"]), name = fullHost(host, namespace, mesh.domain);
-        return [{ host: name, shown: object.show([...path, "host"], name), subset: typeof subset === "string" ? subset : undefined, port: typeof port === "number" ? port : undefined, path }];
+        return subset === UNKNOWN || port === UNKNOWN ? [] : [{ host: name, shown: object.show([...path, "host"], name), subset, port, path }];
     });
 }
 

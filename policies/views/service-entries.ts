@@ -8,7 +8,7 @@ import { UNKNOWN, type Unknown } from "../plain";
 
 export interface EntryPort {
     readonly number: number;
-    /** In capitals; UNKNOWN where it is absent, since Istio then detects it on the wire. */
+    /** In capitals; empty where it is absent, since Istio then detects it on the wire. */
     readonly protocol: string | Unknown;
     readonly path: Path;
 }
@@ -79,7 +79,7 @@ export function portsOf(entry: MeshObject): readonly EntryPort[] {
     return entry.indexes(["spec", "ports"]).flatMap((index): EntryPort[] => {
         const path = ["spec", "ports", index], number = entry.number([...path, "number"]), protocol = entry.text([...path, "protocol"]);
         if (typeof number !== "number") return [];
-        return [{ number, protocol: typeof protocol === "string" ? protocol.toUpperCase() : UNKNOWN, path }];
+        return [{ number, protocol: protocol === UNKNOWN ? UNKNOWN : (protocol ?? "").toUpperCase(), path }];
     });
 }
 

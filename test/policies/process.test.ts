@@ -7,14 +7,12 @@ import { unknownValue } from "@pulumi/pulumi/runtime";
 import { specialSecretSig, specialSigKey } from "@pulumi/pulumi/runtime/rpc";
 import { RULES } from "../../policies/rules";
 import { AnalyzerProcess, compilePack } from "./analyzer-process";
-import { type Manifest, NOW, fixtures, inOrder, propertiesFor } from "./support";
+import { type Manifest, fixtures, inOrder, propertiesFor } from "./support";
 
 const secret = (value: unknown): object => ({ [specialSigKey]: specialSecretSig, value });
 const typeOf = ({ apiVersion, kind }: Manifest): string => `kubernetes:${apiVersion}:${kind}`;
 const forPools = (properties: Readonly<Record<string, unknown>>): Record<string, { properties: unknown }> =>
     Object.fromEntries(RULES.map((rule) => [rule.name, { properties: propertiesFor(rule, properties) }]));
-/** Expiry is judged on the day of the fixtures. */
-const DAY = String(NOW.getTime() / 1000);
 
 const rule = (outlierDetection: unknown, more: object = {}): Manifest => ({
     apiVersion: "networking.istio.io/v1", kind: "DestinationRule", metadata: { name: "partner", namespace: "egress" },
@@ -32,11 +30,9 @@ describe("the pack's process", function () {
 
     before(async () => {
         pack = compilePack();
-        process.env["SOURCE_DATE_EPOCH"] = DAY;
         analyzer = await AnalyzerProcess.start([require.resolve("@pulumi/pulumi/cmd/run-policy-pack"), "127.0.0.1:0", pack.folder], pack.folder);
     });
     after(async () => {
-        delete process.env["SOURCE_DATE_EPOCH"];
         pack.remove();
         await analyzer.stop();
     });

@@ -41,6 +41,8 @@ export interface JudgeOptions {
     readonly configuration?: Readonly<Record<string, unknown>>;
     readonly readCatalogue?: ReadCatalogue;
     readonly environment?: string;
+    /** The Pulumi types of the manifests, where they are not what the manifests say. */
+    readonly types?: readonly string[];
 }
 
 /** The day on which tests judge. */
@@ -94,7 +96,7 @@ export function inOrder<T extends { readonly message: string }>(findings: readon
 
 /** What all rules say of manifests that are judged together, by code. */
 export function findingsOf(manifests: Manifest | readonly Manifest[], options: JudgeOptions = {}): ExpectedFinding[] {
-    const mesh = new Mesh([manifests].flat().map((manifest) => resourceOf(manifest)).flatMap(meshObjects));
+    const mesh = new Mesh([manifests].flat().map((manifest, index) => resourceOf(manifest, options.types?.[index])).flatMap(meshObjects));
     return inOrder(RULES.flatMap((rule) => judgeMesh(rule, mesh, "dev", options).violations.map(({ message, level = rule.level }) => ({ policy: rule.name, level, message }))));
 }
 

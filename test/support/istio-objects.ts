@@ -26,8 +26,8 @@ const exemption = fc.constantFrom("until 2999-12-31: the GSLB moves, CHG-1234", 
 /** @param code the rule from which some of the objects are exempt, or try to be */
 function annotations(code: string): fc.Arbitrary<Readonly<Record<string, string>>> {
     return fc.record({
-        [ANNOTATIONS.membership]: fc.oneof({ weight: 6, arbitrary: fc.constant(Membership.Fixed) }, { weight: 2, arbitrary: fc.constantFrom(Membership.Rotating, Membership.Rotating, "Fixed", "", undefined) }),
-        [ANNOTATIONS.addressesPerAnswer]: fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 1, max: 12 }).map(String) }, { weight: 1, arbitrary: fc.constantFrom("33", "99", "100", "101", "0", "02", "2.0", " 2", "two", "", "-1", undefined) }),
+        [ANNOTATIONS.membership]: fc.oneof({ weight: 6, arbitrary: fc.constant(Membership.Fixed) }, { weight: 3, arbitrary: fc.constantFrom(Membership.Rotating, Membership.Rotating, Membership.Rotating, Membership.Rotating, "Fixed", "", undefined) }),
+        [ANNOTATIONS.addressesPerAnswer]: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 1, max: 4 }).map(String) }, { weight: 3, arbitrary: fc.integer({ min: 5, max: 12 }).map(String) }, { weight: 1, arbitrary: fc.constantFrom("33", "99", "100", "101", "0", "02", "2.0", " 2", "two", "", "-1", undefined) }),
         [ANNOTATIONS.host]: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: host }),
         [ANNOTATIONS.owner]: fc.constantFrom("team-payments", "team-payments", "", " ", undefined), [ANNOTATIONS.purpose]: fc.constantFrom("settlement", "settlement", "", undefined),
         [ANNOTATIONS.expires]: fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight: 4, arbitrary: fc.integer({ min: -3, max: 40 }).map(dayFromToday) }, { weight: 1, arbitrary: fc.constantFrom("2999-12-31", "2027-02-30", "whenever", "", "2027-1-1") }),
