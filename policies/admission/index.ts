@@ -30,17 +30,21 @@ export const ADMISSION_RULES: readonly AdmissionRule[] = [
     ejectionNeverAdmission,
     ejectionEmptiesPoolAdmission,
     ejectionGuardMissingAdmission,
-    portSettingsDropOutlierAdmission,
     localFailuresWithoutSplitAdmission,
     noWayBackForEjectedAdmission,
-    ejectionUndoneByPanicAdmission,
     logicalDnsOnSmallPoolAdmission,
-    strictDnsOnRotatingPoolAdmission,
     dynamicDnsMisusedAdmission,
     hostsWithTcpAdmission,
     sniOutsideHostsAdmission,
     sharedMutualServerAdmission,
     ownershipMissingAdmission,
+];
+
+/** Written, and not yet proved equal on the API server: `ONLY=E202 npx mocha test/engine/admission.test.ts` judges them, and what passes moves up. */
+export const UNPROVED_RULES: readonly AdmissionRule[] = [
+    portSettingsDropOutlierAdmission,
+    ejectionUndoneByPanicAdmission,
+    strictDnsOnRotatingPoolAdmission,
     expiredAdmission,
     outdatedApiVersionAdmission,
 ];
@@ -59,6 +63,7 @@ export const NOT_ADMITTED: Readonly<Record<string, string>> = {
 /** Why a rule has no admission form; undefined where it has one. */
 export function whyNotAdmitted(rule: Rule): string | undefined {
     if (ADMISSION_RULES.some((one) => one.rule.code === rule.code)) return undefined;
+    if (UNPROVED_RULES.some((one) => one.rule.code === rule.code)) return "its form in CEL is not proved equal yet";
     return isSetRule(rule) ? "it is about several objects, and admission sees one" : NOT_ADMITTED[rule.code] ?? "it has no form in CEL yet";
 }
 
@@ -78,6 +83,8 @@ export interface AdmissionOptions {
     readonly levels?: Levels;
     /** Namespaces whose objects are not judged. Default: none. */
     readonly excludedNamespaces?: readonly string[];
+    /** Default: those that are proved. */
+    readonly rules?: readonly AdmissionRule[];
     /** What happens where a policy cannot be evaluated. Default Fail, Kubernetes' own: the object is refused. */
     readonly failurePolicy?: FailurePolicy;
 }
@@ -93,7 +100,7 @@ export function admissionMessage(messages: readonly string[]): string {
 
 /** A policy and a binding for each rule; two of each where findings of a rule have different levels. */
 export function admissionObjects(options: AdmissionOptions = {}): readonly AdmissionObject[] {
-    return ADMISSION_RULES.flatMap((admission) => {
+    return (options.rules ?? ADMISSION_RULES).flatMap((admission) => {
         const level = levelOf(admission.rule, options.levels);
         if (level === "disabled") return [];
         return (Object.entries(admission.findings) as [FindingLevel, Cel][]).flatMap(([findings, expression]) => {

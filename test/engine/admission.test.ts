@@ -1,7 +1,7 @@
 // The rules in CEL on the real API server: for random objects the same verdict, in the same words, as the rules in TypeScript.
 import { expect } from "chai";
 import fc from "fast-check";
-import { ADMISSION_RULES, type AdmissionObject, admissionMessage, admissionObjects } from "../../policies/admission";
+import { ADMISSION_RULES, UNPROVED_RULES, type AdmissionObject, admissionMessage, admissionObjects } from "../../policies/admission";
 import { RESOURCES } from "../../policies/admission/rule";
 import { Catalogues } from "../../policies/catalogues";
 import { judgeObjects } from "../../policies/judge";
@@ -10,6 +10,9 @@ import { RULES } from "../../policies/rules";
 import { type IstioManifest, istioManifests } from "../support/istio-objects";
 import { type Answer, type ApiServer, startApiServer } from "./api-server";
 
+/** For a narrow run, and for forms that are not proved yet: ONLY=E114,E202. */
+const CODES = process.env["ONLY"]?.split(",");
+const JUDGED = CODES === undefined ? ADMISSION_RULES : [...ADMISSION_RULES, ...UNPROVED_RULES].filter(({ rule }) => CODES.includes(rule.code));
 const OBJECTS = 300, AT_ONCE = 8, SEED = Number(process.env["SEED"] ?? "20261130");
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 const PLURALS = { ValidatingAdmissionPolicy: "validatingadmissionpolicies", ValidatingAdmissionPolicyBinding: "validatingadmissionpolicybindings" } as const;
@@ -17,14 +20,14 @@ const PLURALS = { ValidatingAdmissionPolicy: "validatingadmissionpolicies", Vali
 describe("the rules at admission", function () {
     this.timeout(600_000);
     let server: ApiServer;
-    const policies = admissionObjects();
+    const policies = admissionObjects({ rules: JUDGED });
     const names = policies.filter(({ kind }) => kind === "ValidatingAdmissionPolicy").map(({ metadata }) => metadata.name);
 
     before(async () => {
         server = await startApiServer();
         for (const namespace of names) await must("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
         for (const object of policies) await must(`${ADMISSION}/${PLURALS[object.kind]}`, object.kind === "ValidatingAdmissionPolicy" ? object : alone(object));
-        for (const { rule, findings } of ADMISSION_RULES) for (const level of Object.keys(findings)) await inForce(rule.code, level, nameOf(rule.code, level));
+        for (const { rule, findings } of JUDGED) for (const level of Object.keys(findings)) await inForce(rule.code, level, nameOf(rule.code, level));
     });
     after(() => server?.stop());
 
@@ -46,7 +49,7 @@ describe("the rules at admission", function () {
         throw new Error(`${name} refuses nothing.`);
     };
 
-    for (const { rule, findings } of ADMISSION_RULES) {
+    for (const { rule, findings } of JUDGED) {
         for (const level of Object.keys(findings)) {
             const name = nameOf(rule.code, level);
             it(`${name}: the same verdict and message for ${OBJECTS} random objects`, async () => {
