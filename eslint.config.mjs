@@ -12,7 +12,7 @@ const mayImport = {
     model: [],
     catalogue: ["model"],
     manifests: ["model"],
-    components: ["model", "manifests", "catalogue"],
+    components: ["model", "manifests", "catalogue", "policies"],
     policies: ["model", "catalogue"],
     provider: ["components"],
     stacks: ["components", "index.ts"],

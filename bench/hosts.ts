@@ -18,7 +18,7 @@ export function benchHosts(count: number): BenchHosts {
     return { declarations, hosts };
 }
 
-function declarationOf(index: number): DeclarationInput {
+export function declarationOf(index: number): DeclarationInput {
     return {
         host: `h${index}.partner.example`, namespace: "egress",
         pool: { membership: index % 3 === 2 ? "rotating" : "fixed", addressesPerAnswer: 1 + (index % 4) },

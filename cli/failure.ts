@@ -1,6 +1,12 @@
 // The errors that the command itself raises: their message is all that a user sees, and they carry the exit code.
 
-export const ExitCode = { Ok: 0, Refused: 1, Usage: 2 } as const;
+export const ExitCode = {
+    Ok: 0,
+    Refused: 1,
+    Usage: 2,
+    /** A part of what was to be looked at could not be. */
+    Incomplete: 3,
+} as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 /** Ends the command with its message and exit code, without a stack. */

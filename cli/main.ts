@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 // The `istio-egress` command: its subcommands, and what their outcome means for the process.
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
+import { type AuditOptions, FAIL_ON, FORMATS } from "./audit/choices";
+import { type AdmissionCommandOptions, admission } from "./commands/admission";
+import { auditCommand } from "./commands/audit";
 import { type PreflightOptions, preflight } from "./commands/preflight";
 import { type PreviewOptions, preview } from "./commands/preview";
 import { type RegisterOptions, register } from "./commands/register";
@@ -41,7 +44,45 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--json", "print one JSON document instead of text", false)
         .exitOverride()
         .action(async (options: PreflightOptions) => finish(await preflight(options)));
+    program.command("audit")
+        .description("judge manifests or a live cluster by the rules of the policy pack: what Pulumi never touched; nothing is written. Exit codes: 0 fine, 1 findings, 2 wrong call, 3 something was not audited")
+        .argument("[path...]", "files and folders of YAML or JSON (also Helm or kustomize output, and Pulumi states), - for standard input")
+        .option("--context [name]", "a live cluster instead, by a context of the kubeconfig (default: the current one)")
+        .option("--kubeconfig <file>", "the kubeconfig (default: KUBECONFIG, else ~/.kube/config)")
+        .option("-n, --namespace <name>", "of a live cluster these namespaces only; may be repeated", collected, [])
+        .option("--istio-namespace <namespace>", "the namespace of istiod (default: istio-system)")
+        .addOption(new Option("--format <format>", "the form of the report").choices(FORMATS).default("text"))
+        .option("--output <file>", "write the report there, and how it went to stderr")
+        .addOption(new Option("--fail-on <level>", "the lowest level of a finding that makes the exit code 1").choices(FAIL_ON).default("mandatory"))
+        .option("--only <rules>", "these rules only: codes, names or families (E101,ejection-never,E2)", listed, [])
+        .option("--skip <rules>", "all rules but these", listed, [])
+        .option("--exclude <pattern>", "leave out paths in folders, as a glob; may be repeated", collected, [])
+        .option("--baseline <file>", "findings that are in there do not count")
+        .option("--write-baseline <file>", "write the findings of this run there")
+        .option("--catalogue <file>", "a catalogue that tells the pools of hosts")
+        .option("--policy-config <file>", "levels and properties per policy, in the format of --policy-pack-config")
+        .option("--env <env>", "the environment, for rules that ask which one it is")
+        .option("--verbose", "also show what could not be known, and what exemptions and the baseline take away", false)
+        .option("--list-rules", "show the rules, and audit nothing", false)
+        .exitOverride()
+        .action(async (paths: readonly string[], options: AuditOptions) => finish(await auditCommand(paths, options)));
+    program.command("admission")
+        .description("print the rules about single objects as ValidatingAdmissionPolicies and bindings (CEL), so that kubectl, Helm and GitOps meet them; nothing is written")
+        .option("--policy-config <file>", "levels per policy: mandatory refuses, advisory warns, disabled leaves out; in the format of --policy-pack-config")
+        .option("--exclude-namespace <name>", "a namespace whose objects are not judged; may be repeated", collected, [])
+        .addOption(new Option("--failure-policy <policy>", "what happens to an object where a policy cannot be evaluated").choices(["Fail", "Ignore"]).default("Fail"))
+        .option("--list-rules", "show which rules have a form at admission, and why others have none", false)
+        .exitOverride()
+        .action(async (options: AdmissionCommandOptions) => finish(await admission(options)));
     return program;
+}
+
+function collected(value: string, former: readonly string[]): readonly string[] {
+    return [...former, value];
+}
+
+function listed(value: string, former: readonly string[]): readonly string[] {
+    return [...former, ...value.split(",").map((word) => word.trim()).filter((word) => word !== "")];
 }
 
 /** Whoever reads may stop reading, as `head` does: that is no error of ours. */

@@ -35,8 +35,9 @@ export interface Pool {
 export function poolFromAnnotations(annotations: Readonly<Record<string, unknown>>): Pool | undefined {
     const membership = Object.values(Membership).find((value) => value === annotations[ANNOTATIONS.membership]);
     if (membership === undefined) return undefined;
-    const count = Number(annotations[ANNOTATIONS.addressesPerAnswer]);
-    return Number.isInteger(count) && count >= 1 && count <= MAX_ADDRESSES_PER_ANSWER ? { membership, addressesPerAnswer: count } : { membership };
+    // Digits only, as `poolAnnotations` writes them: " 2", "2.0" and "0x2" mean what nobody meant.
+    const text = annotations[ANNOTATIONS.addressesPerAnswer], count = typeof text === "string" && /^[1-9]\d{0,2}$/.test(text) ? Number(text) : undefined;
+    return count !== undefined && count <= MAX_ADDRESSES_PER_ANSWER ? { membership, addressesPerAnswer: count } : { membership };
 }
 
 /** The annotations of a pool. */

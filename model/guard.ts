@@ -57,7 +57,7 @@ export function safeBand(addresses: number): { readonly min: number; readonly ma
 }
 
 /** Envoy's overprovisioning factor, which Istio leaves alone: a pool is fully available while 140 % of its healthy share is 100 or more. */
-const OVERPROVISIONING = 140;
+export const OVERPROVISIONING = 140;
 
 /**
  * Whether a pool of N addresses with some ejected is in panic, where Envoy uses all of them again: its availability is

@@ -65,6 +65,7 @@ const NOT_KNOWN = "is not known before the update: what depends on it is not jud
 
 /** What a rule says of one object; of each part that it reads and that nobody knows yet it says that it was not judged. */
 function checkOne(rule: ObjectRule, object: MeshObject, context: Context<unknown>): readonly SetVerdict[] {
+    if (object.isKnown) return rule.check(object, context).map((verdict) => ({ ...verdict, object }));
     const unknown = new Map<string, Path>();
     const found = rule.check(object.watched((path) => unknown.set(formatPath(path), path)), context);
     return [...found.map((verdict) => ({ ...verdict, object })), ...[...unknown.values()].map((path) => ({ path, unjudged: NOT_KNOWN, object }))];

@@ -59,6 +59,7 @@ export class MeshObject {
     /** The secret values of the object, and their forms in messages: hosts in the one spelling, without a namespace. */
     get secrets(): ReadonlySet<string> {
         const found = new Set<string>();
+        if (this.isSecretInResource === NOTHING_SECRET) return found;
         const visit = (value: Plain, path: Path): void => {
             if (typeof value === "string" || typeof value === "number") {
                 if (!this.isSecret(path)) return;
@@ -71,8 +72,16 @@ export class MeshObject {
         return found;
     }
 
+    #isKnown: boolean | undefined;
+
+    /** Whether every part of it is known, as in files and clusters: then there is nothing to watch for. */
+    get isKnown(): boolean {
+        return this.#isKnown ??= !holdsUnknown(this.body);
+    }
+
     /** The first place that nobody knows yet, of the spec and of what says who the object is and for whom. */
     get unknownPath(): Path | undefined {
+        if (this.isKnown) return undefined;
         const metadata = own(this.body, "metadata");
         if (metadata === UNKNOWN) return ["metadata"];
         const told = isObject(metadata) ? IDENTITY.map((key) => unknownIn(own(metadata, key), ["metadata", key])) : [];
@@ -183,19 +192,28 @@ export function meshObjects(resource: Resource): readonly MeshObject[] {
     return collect(body, type, [], make);
 }
 
+/** Of files and clusters: they mark nothing as secret. */
+const NOTHING_SECRET = (): boolean => false;
+
 /** The objects in a plain Kubernetes object, as a file or an API server has it: itself, or the items of a list; `origin` tells of one that has no name. */
 export function objectsIn(value: unknown, origin = "no name"): readonly MeshObject[] {
     const body = plainCopy(value);
     if (!isObject(body)) return [];
     const apiVersion = own(body, "apiVersion"), kind = own(body, "kind");
     const type = { apiVersion: typeof apiVersion === "string" ? apiVersion : "", kind: typeof kind === "string" ? kind : "" };
-    const make: MakeObject = ({ apiVersion: version, kind: ofKind }, position, part) => new MeshObject(ofKind, version, position, part, false, origin, () => false);
+    const make: MakeObject = ({ apiVersion: version, kind: ofKind }, position, part) => new MeshObject(ofKind, version, position, part, false, origin, NOTHING_SECRET);
     return collect(body, type, [], make);
 }
 
 function providerOf(resource: Resource): readonly MeshObject[] {
     const body = plainCopy(resource.props);
     return isObject(body) ? [new MeshObject(PROVIDER, "", [], body, false, `the resource ${resource.name}`, secretsOf(resource.props))] : [];
+}
+
+function holdsUnknown(value: Plain | undefined): boolean {
+    if (value === UNKNOWN) return true;
+    if (isList(value)) return value.some(holdsUnknown);
+    return isObject(value) && Object.values(value).some(holdsUnknown);
 }
 
 function unknownIn(value: Plain | undefined, path: Path): Path | undefined {

@@ -33,20 +33,24 @@ function copy(value: unknown, depth: number): Plain {
     if (typeof value !== "object" || depth > MAX_DEPTH) return UNKNOWN;
     if (Array.isArray(value)) return Array.from({ length: value.length }, (_, index) => property(value, index, depth) ?? null);
     if (!isPlainObject(value)) return UNKNOWN;
-    return Object.fromEntries(Object.keys(value).flatMap((key) => {
+    const result: Record<string, Plain> = {};
+    for (const key of Object.keys(value)) {
         const copied = property(value, key, depth);
-        return copied === undefined ? [] : [[key, copied]];
-    }));
+        if (copied === undefined) continue;
+        // An assignment would set the prototype.
+        if (key === "__proto__") Object.defineProperty(result, key, { value: copied, enumerable: true, configurable: true, writable: true });
+        else result[key] = copied;
+    }
+    return result;
 }
 
 function property(container: object, key: string | number, depth: number): Plain | undefined {
-    let value: unknown;
     try {
-        value = (container as Record<string | number, unknown>)[key];
+        const value = (container as Record<string | number, unknown>)[key];
+        return value === undefined ? undefined : copy(value, depth + 1);
     } catch {
         return UNKNOWN;
     }
-    return value === undefined ? undefined : plainCopy(value, depth + 1);
 }
 
 /** An object literal, of whatever realm; not an instance of a class. */

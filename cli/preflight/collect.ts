@@ -47,11 +47,16 @@ async function collectControlPlane({ cluster, apps, core }: Apis, namespace: str
     const istiods = await chain(cluster.look(action, () => apps.listNamespacedDeployment({ namespace, labelSelector: "app=istiod" })), ({ items }) => ({ seen: true, value: items.map(istiodOf) }));
     const revisions = istiods.seen ? [...new Set(istiods.value.map(({ revision }) => revision))] : [];
     const names = (revisions.length === 0 ? [DEFAULT_REVISION] : revisions).map((revision) => (revision === DEFAULT_REVISION ? "istio" : `istio-${revision}`));
-    const meshes = await Promise.all(names.map(async (name): Promise<MeshConfig> => ({
+    const meshes = await meshConfigs(cluster, core, namespace, names);
+    return { istiods, meshes };
+}
+
+/** The mesh configurations in istiod's ConfigMaps. */
+export function meshConfigs(cluster: Cluster, core: CoreV1Api, namespace: string, names: readonly string[]): Promise<readonly MeshConfig[]> {
+    return Promise.all(names.map(async (name): Promise<MeshConfig> => ({
         object: `${namespace}/${name}`,
         config: await chain(cluster.lookUp(`get configmap ${name} in namespace ${namespace}`, () => core.readNamespacedConfigMap({ name, namespace })), (map) => ({ seen: true, value: meshOf(map?.data?.["mesh"]) })),
     })));
-    return { istiods, meshes };
 }
 
 /** What a ConfigMap's text holds; undefined where it is not the YAML of a map. */

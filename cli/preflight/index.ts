@@ -5,6 +5,7 @@ import { type Cause, causeOf, statusOf } from "./causes";
 import { judge } from "./checks";
 import { type Client, Cluster } from "./client";
 import { collect } from "./collect";
+import { DEFAULT_ISTIO_NAMESPACE } from "./defaults";
 import { type KubeconfigOptions, chooseCluster } from "./kubeconfig";
 import { needsOf } from "./needs";
 import { Group, type Result, Results, Status } from "./result";
@@ -13,8 +14,7 @@ export { Group, Status } from "./result";
 export type { Result } from "./result";
 export { countResults, renderPreflight } from "./render";
 
-/** Where istiod is, unless a caller says otherwise. */
-export const DEFAULT_ISTIO_NAMESPACE = "istio-system";
+export { DEFAULT_ISTIO_NAMESPACE };
 
 export interface PreflightRequest extends KubeconfigOptions {
     /** The catalogue's file. */

@@ -40,7 +40,7 @@ export function renderErrors(errors: readonly ProgramError[], colours: Colours):
     return errors.flatMap(({ message, frames }) => [`${colours.red("error:")} ${message}`, ...frames.map((frame) => colours.dim(`    at ${frame}`))]);
 }
 
-/** `1 finding`, `2 findings`. */
-export function counted(number: number, noun: string): string {
-    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+/** `1 finding`, `2 findings`; `1 entry`, `2 entries`. */
+export function counted(number: number, noun: string, plural = `${noun}s`): string {
+    return `${number} ${number === 1 ? noun : plural}`;
 }

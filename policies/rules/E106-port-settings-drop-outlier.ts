@@ -9,7 +9,7 @@ import { portEntry } from "../views/destination-rules";
 import { enumerate } from "../views/words";
 
 /** What is worth repeating; tls is the reason why such entries are written. */
-const BLOCKS = ["outlierDetection", "connectionPool", "loadBalancer"] as const;
+export const BLOCKS = ["outlierDetection", "connectionPool", "loadBalancer"] as const;
 
 export const portSettingsDropOutlier: ObjectRule = {
     code: "E106",

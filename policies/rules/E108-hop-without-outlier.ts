@@ -4,7 +4,7 @@ import { noConfiguration } from "../configuration";
 import type { Mesh } from "../mesh";
 import type { MeshObject } from "../objects";
 import type { SetRule, SetVerdict } from "../rule";
-import { type HostRule, blockPath, rulesOf, subsetPath } from "../views/destination-rules";
+import { type HostRule, blockPath, rulesOf, rulesOfSubset, subsetPath } from "../views/destination-rules";
 import { type Hop, hops } from "../views/routes";
 
 export const hopWithoutOutlier: SetRule = {
@@ -36,7 +36,7 @@ export const hopWithoutOutlier: SetRule = {
 
 /** The rules that shape the hop: those that define its subset, or all where it names none. */
 function rulesOfHop(mesh: Mesh, { destination: { host, subset } }: Hop): readonly HostRule[] {
-    return rulesOf(mesh, host).filter(({ object }) => subset === undefined || subsetPath(object, subset) !== undefined);
+    return subset === undefined ? rulesOf(mesh, host) : rulesOfSubset(mesh, host, subset);
 }
 
 function policyOf(rule: MeshObject, subset: string | undefined): Path {

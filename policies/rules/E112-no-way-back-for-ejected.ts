@@ -6,7 +6,7 @@ import { UNKNOWN } from "../plain";
 import type { Finding, ObjectRule } from "../rule";
 
 /** Where N is unknown the guard is judged for the smallest pool with an alternative: what is ejected there is ejected in any. */
-const SMALLEST_WITH_ALTERNATIVE = 2;
+export const SMALLEST_WITH_ALTERNATIVE = 2;
 
 export const noWayBackForEjected: ObjectRule<PoolConfiguration> = {
     code: "E112",

@@ -6,9 +6,9 @@ import { normaliseHost } from "../../model";
 import { UNKNOWN } from "../plain";
 import { portsOf } from "../views/service-entries";
 
-const DYNAMIC_DNS = "DYNAMIC_DNS";
+export const DYNAMIC_DNS = "DYNAMIC_DNS";
 /** Istio's validation of DYNAMIC_DNS (1.30+). */
-const PROTOCOLS = ["HTTP", "HTTP2", "GRPC", "TLS"];
+export const PROTOCOLS = ["HTTP", "HTTP2", "GRPC", "TLS"];
 
 export const dynamicDnsMisused: ObjectRule = {
     code: "E206",

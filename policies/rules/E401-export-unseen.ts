@@ -56,7 +56,7 @@ function unseenByGateway(mesh: Mesh, leg: Leg, place: string): readonly SetVerdi
             continue;
         }
         const [entry] = seen, rules = rulesOf(mesh, host), home = entry?.object.namespace;
-        if (entry === undefined || typeof home !== "string" || rules.length === 0 || countingRules(mesh, host, place, home).length > 0) continue;
+        if (entry === undefined || typeof home !== "string" || rules.length === 0 || countingRules(mesh, host, place, home).size > 0) continue;
         const [rule] = rules;
         if (rule === undefined) continue;
         const hidden = rule.viewers === "everywhere" || rule.viewers.has(place);

@@ -4,7 +4,7 @@ import { poolConfiguration, wholeConfiguration } from "../configuration";
 import type { z } from "zod";
 import type { Mesh } from "../mesh";
 import type { Context, SetRule, SetVerdict } from "../rule";
-import { rulesOf, subsetPath, wildcardRulesOf } from "../views/destination-rules";
+import { rulesOf, rulesOfSubset, subsetPath, wildcardRulesOf } from "../views/destination-rules";
 import { servers } from "../views/gateways";
 import { type Leg, legs, namespaceOfService } from "../views/routes";
 import { entriesFor, entryHosts } from "../views/service-entries";
@@ -41,7 +41,7 @@ function judgeLeg(mesh: Mesh, { object, hosts, destinations }: Leg, context: Con
                 ? { object, path, text: `is ${shown}, but no ServiceEntry declares it: there is no cluster for it, and the route refuses every connection. Add a ServiceEntry that the gateway sees, or correct the host.` }
                 : { object, path, unjudged: `is ${shown}, of which no ServiceEntry is at hand. ${ELSEWHERE}` }];
         }
-        if (subset === undefined || !external || [...rulesOf(mesh, host), ...wildcardRulesOf(mesh, host)].some((rule) => subsetPath(rule.object, subset) !== undefined)) return [];
+        if (subset === undefined || !external || rulesOfSubset(mesh, host, subset).length > 0 || wildcardRulesOf(mesh, host).some((rule) => subsetPath(rule.object, subset) !== undefined)) return [];
         const field = [...at, "subset"], name = object.show(field, subset);
         return [isWhole(mesh, context, "DestinationRule")
             ? { object, path: field, text: `is ${name}, but no DestinationRule of ${shown} defines it: there is no cluster for it, and the route refuses every connection. Define the subset in a DestinationRule that the clients see, or leave it out.` }

@@ -4,7 +4,7 @@ import { noConfiguration } from "../configuration";
 import type { Mesh } from "../mesh";
 import { UNKNOWN } from "../plain";
 import type { SetRule, SetVerdict } from "../rule";
-import { blockPath, rulesOf, subsetPath } from "../views/destination-rules";
+import { blockPath, rulesOf, rulesOfSubset } from "../views/destination-rules";
 import { type Server, serversFor } from "../views/gateways";
 import { type Hop, hops } from "../views/routes";
 
@@ -36,7 +36,7 @@ export const mutualWithoutSni: SetRule = {
 
 function judgeHop(mesh: Mesh, { leg, host, destination }: Hop): readonly SetVerdict[] {
     const { subset, port } = destination;
-    const mine = rulesOf(mesh, destination.host).filter(({ object }) => subset === undefined || subsetPath(object, subset) !== undefined);
+    const mine = subset === undefined ? rulesOf(mesh, destination.host) : rulesOfSubset(mesh, destination.host, subset);
     return mine.flatMap(({ object }): SetVerdict[] => {
         const tls = blockPath(object, "tls", subset, port);
         if (tls === undefined || tls === UNKNOWN || object.text([...tls, "mode"]) !== ISTIO_MUTUAL) return [];

@@ -5,7 +5,7 @@ import { noConfiguration } from "../configuration";
 import type { Mesh } from "../mesh";
 import { UNKNOWN } from "../plain";
 import type { SetRule, SetVerdict } from "../rule";
-import { type HostRule, countingRules, rulesOf, subsetPath } from "../views/destination-rules";
+import { type HostRule, countingRules, rulesOf, rulesOfSubset } from "../views/destination-rules";
 import { type Hop, hops } from "../views/routes";
 import { groupBy } from "../views/service-entries";
 import { who } from "../views/words";
@@ -54,13 +54,13 @@ function exportOf(object: HostRule["object"]): readonly string[] {
 function judgeHop(mesh: Mesh, { leg, destination: { host, subset, shown }, gatewayNamespace }: Hop): readonly SetVerdict[] {
     const { viewers } = leg, rules = rulesOf(mesh, host);
     if (subset === undefined || viewers === UNKNOWN) return [];
-    const defining = rules.find(({ object }) => subsetPath(object, subset) !== undefined);
+    const definitions = rulesOfSubset(mesh, host, subset), [defining] = definitions;
     // A subset that nobody at hand defines is E403's.
     if (defining === undefined) return [];
     for (const client of clientsOf(viewers === "everywhere" ? undefined : [...viewers].sort(), rules, gatewayNamespace)) {
         const counting = countingRules(mesh, host, client, gatewayNamespace);
-        if (counting.some(({ object }) => subsetPath(object, subset) !== undefined)) continue;
-        return [hidden(defining, counting, { client, subset, shown, leg: leg.object.label, gatewayNamespace, root: mesh.root })];
+        if (definitions.some((rule) => counting.has(rule))) continue;
+        return [hidden(defining, [...counting], { client, subset, shown, leg: leg.object.label, gatewayNamespace, root: mesh.root })];
     }
     return [];
 }

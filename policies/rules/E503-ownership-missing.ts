@@ -11,7 +11,7 @@ const configuration = z.strictObject({
     expiry: z.enum(["optional", "required"]).default("optional").describe("Whether they must also say until when they are needed."),
 });
 
-const DECLARED = [ANNOTATIONS.declaration, ANNOTATIONS.owner, ANNOTATIONS.purpose, ANNOTATIONS.expires];
+export const DECLARED = [ANNOTATIONS.declaration, ANNOTATIONS.owner, ANNOTATIONS.purpose, ANNOTATIONS.expires];
 
 export const ownershipMissing: ObjectRule<z.output<typeof configuration>> = {
     code: "E503",

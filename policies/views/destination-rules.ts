@@ -33,15 +33,36 @@ export function rulesOf(mesh: Mesh, host: string): readonly HostRule[] {
     return mesh.once("rules by host", () => groupBy(hostRules(mesh), (rule) => rule.host)).get(normaliseHost(host)) ?? [];
 }
 
+/** The rules of a host that define a subset. An egress gateway's Service has one for each host: what looks through them all is quadratic. */
+export function rulesOfSubset(mesh: Mesh, host: string, subset: string): readonly HostRule[] {
+    const byHost = mesh.once("rules by host and subset", () => new Map<string, ReadonlyMap<string, readonly HostRule[]>>()), name = normaliseHost(host);
+    let bySubset = byHost.get(name);
+    if (bySubset === undefined) {
+        const defined = rulesOf(mesh, name).flatMap((rule) => [...new Set(subsetNames(rule.object))].map((defines) => ({ rule, defines })));
+        bySubset = new Map([...groupBy(defined, ({ defines }) => defines)].map(([defines, list]) => [defines, list.map(({ rule }) => rule)]));
+        byHost.set(name, bySubset);
+    }
+    return bySubset.get(subset) ?? [];
+}
+
+function subsetNames(rule: MeshObject): readonly string[] {
+    return rule.indexes(["spec", "subsets"]).flatMap((index) => {
+        const name = rule.text(["spec", "subsets", index, "name"]);
+        return typeof name === "string" ? [name] : [];
+    });
+}
+
 /** The rules whose host is a wildcard over a host. */
 export function wildcardRulesOf(mesh: Mesh, host: string): readonly HostRule[] {
     return mesh.once("wildcard rules", () => hostRules(mesh).filter((rule) => rule.host.startsWith("*"))).filter((rule) => rule.host !== normaliseHost(host) && covers(rule.host, host));
 }
 
 /** The rules of a host that count for proxies of a namespace. */
-export function countingRules(mesh: Mesh, host: string, client: string, serviceNamespace: string): readonly HostRule[] {
-    const placed: readonly PlacedRule<HostRule>[] = rulesOf(mesh, host).map((rule) => ({ namespace: rule.namespace, viewers: rule.viewers, rule }));
-    return rulesFor(placed, client, serviceNamespace, mesh.root).map(({ rule }) => rule);
+export function countingRules(mesh: Mesh, host: string, client: string, serviceNamespace: string): ReadonlySet<HostRule> {
+    return mesh.once(`counting rules ${JSON.stringify([host, client, serviceNamespace])}`, () => {
+        const placed: readonly PlacedRule<HostRule>[] = rulesOf(mesh, host).map((rule) => ({ namespace: rule.namespace, viewers: rule.viewers, rule }));
+        return new Set(rulesFor(placed, client, serviceNamespace, mesh.root).map(({ rule }) => rule));
+    });
 }
 
 /** Where a rule defines a subset; undefined where it does not. */

@@ -16,7 +16,12 @@ const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /** What finishes deletions: Pulumi's are in the foreground, which the garbage collector ends, and Namespaces are emptied first. */
 const CONTROLLERS = "garbage-collector-controller,namespace-controller";
 
-export interface Answer { readonly status: number; readonly body: KubernetesObject }
+export interface Answer {
+    readonly status: number;
+    readonly body: KubernetesObject;
+    /** The texts of the Warning headers. */
+    readonly warnings: readonly string[];
+}
 export interface KubernetesObject {
     readonly apiVersion?: string;
     readonly kind?: string;
@@ -160,10 +165,15 @@ export function apiClient({ port, token, relay }: ApiAddress): ApiServer["reques
             let text = "";
             response.setEncoding("utf8").on("data", (chunk: string) => text += chunk).on("end", () => {
                 const isJson = response.headers["content-type"]?.startsWith("application/json") === true;
-                resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) as KubernetesObject : { message: text } });
+                resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) as KubernetesObject : { message: text }, warnings: warningsOf(response.headersDistinct["warning"]) });
             });
         });
         request.on("error", reject);
         request.end(body === undefined ? undefined : JSON.stringify(body));
     });
+}
+
+/** `299 - "text"`, with the quotes of the text escaped; a server may put several in one header. */
+function warningsOf(headers: readonly string[] = []): readonly string[] {
+    return headers.flatMap((header) => [...header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replace(/\\(.)/g, "$1")));
 }
