@@ -8,7 +8,7 @@ import { audit } from "../../cli/audit";
 import type { ClusterRequest } from "../../cli/audit/cluster";
 import { FailOn, type AuditReport } from "../../cli/audit/report";
 import { RULES } from "../../policies/rules";
-import { type ApiServer, startApiServer } from "./api-server";
+import { type ApiServer, startApiServer } from "../support/api-server";
 import { temporaryFolder } from "./harness";
 
 const RULE = (namespace: string): object => ({
