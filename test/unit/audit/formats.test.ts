@@ -15,7 +15,7 @@ import { BAD_MESSAGE, BAD_RULE, auditOf, within } from "./support";
 
 const schema = JSON.parse(readFileSync(require.resolve("schemastore/schemas/json/sarif-2.1.0.json"), "utf8")) as object;
 const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
-addFormats.default(ajv);
+(addFormats as unknown as (to: Ajv) => void)(ajv);
 const isSarif = ajv.compile(schema);
 const text = (report: AuditReport, verbose = false): string => renderText(report, { colours: createColors(false), seconds: 0.25, verbose });
 
