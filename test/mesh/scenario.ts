@@ -37,7 +37,8 @@ export interface Scenario {
 }
 
 /** `npm run test:mesh -- --full`: every cell, in its full size; one that has a result is not run again, unless `--again`. */
-const isFull = process.env["FULL"] === "1", isAgain = process.env["AGAIN"] === "1";
+export const isFull = process.env["FULL"] === "1";
+const isAgain = process.env["AGAIN"] === "1";
 const START_MS = 180_000;
 const CELL_MS = 120_000;
 
