@@ -2,10 +2,10 @@
 import { expect } from "chai";
 import type { Lab } from "./lab";
 import { VIP_COUNT, vip } from "./lab/layout";
-import type { LoadResult, Second } from "./lab/agent/load";
+import type { LoadResult } from "./lab/agent/load";
 import { clusterName, delta } from "./counters";
 
-/** What one run of load showed, without its latencies by the second. */
+/** What one run of load showed. */
 export interface Run {
     readonly sent: number;
     readonly failed: number;
@@ -36,12 +36,12 @@ export class Addresses {
 }
 
 /** Runs a load, and reads what the proxy that chooses the address (the gateway, by default) counted meanwhile. */
-export async function counting(lab: Lab, host: string, load: () => Promise<LoadResult>, pod = lab.gateways.pod(0)): Promise<Run & { readonly timeline: readonly Second[] }> {
+export async function counting(lab: Lab, host: string, load: () => Promise<LoadResult>, pod = lab.gateways.pod(0)): Promise<{ readonly run: Run; readonly timeline: LoadResult["timeline"] }> {
     const name = clusterName(host), before = await pod.envoy.cluster(name);
     const { sent, failed, failedBy, by, totalMs, failedMs, durationMs, timeline } = await load();
     const counts = delta(before, await pod.envoy.cluster(name));
     const counted = Object.fromEntries(Object.entries(counts).filter(([key, value]) => COUNTED.includes(key) && value !== 0));
-    return { sent, failed, failedBy, by, totalMs, failedMs, durationMs, counted, timeline };
+    return { run: { sent, failed, failedBy, by, totalMs, failedMs, durationMs, counted }, timeline };
 }
 
 /** One connection that must succeed: the path is there, and the server has made its certificate. */

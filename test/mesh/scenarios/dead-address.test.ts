@@ -127,7 +127,7 @@ async function measure(lab: Lab, row: Row, fault: Fault, { connections, runs, at
         await lab.members(host, isLogical ? [dead] : [dead, alive]);
         await warmUp(lab, host);
         lab.faults.vip(dead, fault);
-        const { timeline: _, ...run } = await counting(lab, host, () => lab.apps.payments.load(host, { count: connections, pace: { kind: "concurrency", connections: atATime }, timeoutMs: 30_000 }));
+        const { run } = await counting(lab, host, () => lab.apps.payments.load(host, { count: connections, pace: { kind: "concurrency", connections: atATime }, timeoutMs: 30_000 }));
         lab.faults.clearVip(dead);
         done.push(run);
     }

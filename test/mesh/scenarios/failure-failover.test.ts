@@ -128,7 +128,7 @@ async function fail(lab: Lab, row: Row, fault: Fault, flipSeconds: number, { ttl
     await warmUp(lab, host);
     lab.faults.vip(dead, fault);
     const seconds = runs > 1 ? Math.max(...all) + restSeconds : flipSeconds + restSeconds;
-    const { timeline, ...run } = await counting(lab, host, async () => {
+    const { run, timeline } = await counting(lab, host, async () => {
         const [load] = await Promise.all([
             lab.apps.payments.load(host, { count: seconds * perSecond, pace: { kind: "rate", perSecond }, timeoutMs: 60_000 }),
             wait(flipSeconds * 1000).then(() => lab.dns.addresses(host, [alive], { ttl })), // Part of the experiment: the GSLB's detection time.

@@ -101,7 +101,7 @@ const WORKERS = 2;
 async function spread(lab: Lab, resolution: Resolution, count: number, perAddress: number): Promise<Spread> {
     const host = hostOf(resolution, count), gateway = lab.gateways.pod(0), [first = ""] = POOL, sent = count * perAddress;
     await lab.members(host, resolution === "strict" ? POOL.slice(0, count) : [first]);
-    const { by, failed } = await counting(lab, host, () => lab.apps.payments.load(host, { count: sent, pace: { kind: "concurrency", connections: 4 } }));
+    const { run: { by, failed } } = await counting(lab, host, () => lab.apps.payments.load(host, { count: sent, pace: { kind: "concurrency", connections: 4 } }));
     const members = await gateway.envoy.members(clusterName(host));
     return {
         addresses: count, members: members.length, by: Object.values(by).sort((a, b) => b - a), first: by[first] === sent, failed, sent, xdsRejects: (await lab.istiod.complaints()).xdsRejects,
@@ -119,7 +119,7 @@ async function churn(lab: Lab, resolution: Resolution, seconds: number, perSecon
         }
     };
     const looking = look();
-    const { sent, failed, by, counted } = await counting(lab, host, () => lab.apps.payments.load(host, { count: seconds * perSecond, pace: { kind: "rate", perSecond } }));
+    const { run: { sent, failed, by, counted } } = await counting(lab, host, () => lab.apps.payments.load(host, { count: seconds * perSecond, pace: { kind: "rate", perSecond } }));
     isOver = true;
     await looking;
     const asked = (await lab.dns.queries(begin)).filter(({ name, client, type }) => name === host && client === plan.address && type === "A");
