@@ -11,7 +11,7 @@ import { LOGICAL, declared } from "../variants";
 
 type Path = "direct" | "mtls-passthrough" | "l7";
 type Resolution = "strict" | "logical";
-/** Envoy's DNS clusters: those of 1.34 and later, or the ones before, which a runtime setting brings back. */
+/** Envoy's DNS clusters as they are, or the ones before, which a runtime setting brings back. */
 type Implementation = "new" | "old";
 interface Combination { readonly path: Path; readonly resolution: Resolution; readonly implementation: Implementation }
 interface Inputs { readonly streamSeconds: number; readonly flipAt: number; readonly snapshotsAt: readonly [number, number]; readonly afterSeconds: number; readonly ttl: number }
