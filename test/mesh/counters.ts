@@ -70,6 +70,13 @@ export class Envoy {
         return (await this.read<ConfigDump>(`/config_dump?resource=${resource}`)).configs ?? [];
     }
 
+    /** Overrides settings of Envoy's runtime, such as `envoy.reloadable_features.…`; null takes an override back. It counts for what is configured from then on. */
+    async runtime(settings: Readonly<Record<string, string | null>>): Promise<void> {
+        const query = Object.entries(settings).map(([key, value]) => `${key}=${encodeURIComponent(value ?? "")}`).join("&");
+        const { status, text } = await this.agent.call("http", { port: ADMIN, path: `/runtime_modify?${query}`, method: "POST" });
+        if (status !== 200) throw new Error(`Envoy of ${this.id} does not take the runtime settings ${query}: ${text.slice(0, 200)}`);
+    }
+
     /** Listeners and clusters whose newest version Envoy refuses; it goes on with the one before. */
     async rejections(): Promise<readonly Rejection[]> {
         const found = await Promise.all(["dynamic_listeners", "dynamic_active_clusters", "dynamic_warming_clusters"].map((resource) => this.configDump(resource)));

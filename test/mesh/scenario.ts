@@ -37,9 +37,15 @@ export interface Scenario {
 }
 
 /** `npm run test:mesh -- --full`: every cell, in its full size; one that has a result is not run again, unless `--again`. */
-const isFull = process.env["FULL"] === "1", isAgain = process.env["AGAIN"] === "1";
+export const isFull = process.env["FULL"] === "1";
+const isAgain = process.env["AGAIN"] === "1";
 const START_MS = 180_000;
 const CELL_MS = 120_000;
+
+/** Whether the full set measures a cell in this run: for scenarios that bring up a host per cell. */
+export function isDue(scenarioId: string, cellId: string): boolean {
+    return isFull && (isAgain || readResult(scenarioId, cellId) === undefined);
+}
 
 /** A Mocha suite on the shared lab, which is as new when the suite begins: no host, no name in DNS, one gateway pod. */
 export function scenario(id: string, text: ScenarioText, body: (scenario: Scenario) => void): void {

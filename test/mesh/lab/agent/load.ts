@@ -17,8 +17,8 @@ export type Pace =
     | { readonly kind: "rate"; readonly perSecond: number }
     /** Closed loop: so many at a time, each followed by the next. */
     | { readonly kind: "concurrency"; readonly connections: number }
-    /** So many connections that are kept, one request on each after every pause; one that breaks is counted and opened again. */
-    | { readonly kind: "keepalive"; readonly connections: number; readonly pauseMs: number };
+    /** So many connections that are kept, one request on each after every pause; one that breaks is counted and opened again, one that has reached its lifetime is replaced. */
+    | { readonly kind: "keepalive"; readonly connections: number; readonly pauseMs: number; readonly lifetimeMs?: number };
 
 export interface Quantiles { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number }
 export interface Second { readonly second: number; readonly sent: number; readonly failed: number; readonly by: Readonly<Record<string, number>> }
@@ -85,12 +85,13 @@ async function inTurns(count: number, workers: number, isOver: () => boolean, ac
 async function kept(load: Load, pace: Extract<Pace, { kind: "keepalive" }>, tally: Tally, isOver: () => boolean): Promise<void> {
     let begun = 0;
     await Promise.all(Array.from({ length: pace.connections }, async () => {
-        let socket: Awaited<ReturnType<typeof open>> | undefined;
+        let socket: Awaited<ReturnType<typeof open>> | undefined, opened = 0;
         while (begun < load.count && !isOver()) {
             begun += 1;
             await tally.take(async () => {
                 const begin = performance.now();
-                if (socket === undefined || socket.destroyed) socket = await open(load);
+                if (socket !== undefined && begin - opened > (pace.lifetimeMs ?? Infinity)) socket.destroy();
+                if (socket === undefined || socket.destroyed) [socket, opened] = [await open(load), begin];
                 const connectMs = performance.now() - begin;
                 const { who } = await ask(socket, load);
                 return { by: who?.vip ?? "?", connectMs };

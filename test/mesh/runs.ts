@@ -1,0 +1,73 @@
+// What scenarios of failing addresses share: fresh addresses for each run, one run of load with its counters, and claims about failures.
+import { expect } from "chai";
+import type { Lab } from "./lab";
+import { VIP_COUNT, vip } from "./lab/layout";
+import type { LoadResult } from "./lab/agent/load";
+import { clusterName, delta } from "./counters";
+
+/** What one run of load showed. */
+export interface Run {
+    readonly sent: number;
+    readonly failed: number;
+    readonly failedBy: LoadResult["failedBy"];
+    readonly by: LoadResult["by"];
+    /** Until the answer, of those that succeeded; milliseconds. */
+    readonly totalMs: LoadResult["totalMs"];
+    readonly failedMs: LoadResult["failedMs"];
+    readonly durationMs: number;
+    /** What the gateway counted meanwhile for the host; what it did not count is left out. */
+    readonly counted: Readonly<Record<string, number>>;
+}
+
+const COUNTED = [
+    "upstream_cx_total", "upstream_cx_connect_fail", "upstream_cx_connect_timeout", "upstream_cx_connect_attempts_exceeded", "upstream_cx_none_healthy", "membership_change",
+    "outlier_detection.ejections_enforced_total", "outlier_detection.ejections_overflow",
+];
+
+/** Addresses that no run has used: what Envoy knows of an address (its ejection) is as new as the address. */
+export class Addresses {
+    private last = 0;
+
+    take(count: number): readonly string[] {
+        const first = this.last + count > VIP_COUNT ? 0 : this.last;
+        this.last = first + count;
+        return Array.from({ length: count }, (_, index) => vip(first + index + 1));
+    }
+}
+
+/** Runs a load, and reads what the proxy that chooses the address (the gateway, by default) counted meanwhile. */
+export async function counting(lab: Lab, host: string, load: () => Promise<LoadResult>, pod = lab.gateways.pod(0)): Promise<{ readonly run: Run; readonly timeline: LoadResult["timeline"] }> {
+    const name = clusterName(host), before = await pod.envoy.cluster(name);
+    const { sent, failed, failedBy, by, totalMs, failedMs, durationMs, timeline } = await load();
+    const counts = delta(before, await pod.envoy.cluster(name));
+    const counted = Object.fromEntries(Object.entries(counts).filter(([key, value]) => COUNTED.includes(key) && value !== 0));
+    return { run: { sent, failed, failedBy, by, totalMs, failedMs, durationMs, counted }, timeline };
+}
+
+/** One connection that must succeed: the path is there, and the server has made its certificate. */
+export async function warmUp(lab: Lab, host: string): Promise<void> {
+    const exchange = await lab.apps.payments.request(host);
+    expect(exchange.ok, `${host} before the fault: ${JSON.stringify(exchange)}`).to.equal(true);
+}
+
+/** What a single run of so many connections may differ by: 3 points, and three standard deviations of chance when that is more. */
+export function expectShare(failed: number, sent: number, percent: number, points = 3): void {
+    const share = percent / 100, chance = 300 * Math.sqrt(share * (1 - share) / sent);
+    expect(100 * failed / sent, `per cent of ${String(sent)} that failed`).to.be.closeTo(percent, Math.max(points, chance));
+}
+
+export function percent(part: number, whole: number): string {
+    const value = 100 * part / Math.max(1, whole);
+    return part === 0 ? "0" : `${value.toFixed(value < 10 ? 2 : 1)} %`;
+}
+
+/** "0 of 3,000", or "210 of 400 (52.5 %)". */
+export function failures(runs: readonly Pick<Run, "failed" | "sent">[]): string {
+    const failed = runs.reduce((sum, run) => sum + run.failed, 0), sent = runs.reduce((sum, run) => sum + run.sent, 0);
+    return `${failed.toLocaleString("en")} of ${sent.toLocaleString("en")}${failed === 0 ? "" : ` (${percent(failed, sent)})`}`;
+}
+
+/** "slowest 1.23 s". */
+export function slowest(runs: readonly Pick<Run, "totalMs">[]): string {
+    return `slowest ${(Math.max(...runs.map(({ totalMs }) => totalMs?.max ?? 0)) / 1000).toFixed(1)} s`;
+}
