@@ -1,6 +1,7 @@
 // The lab's control plane in its own namespace: API server, istiod, and the objects that every mesh has before anybody declares a host.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { stringify } from "yaml";
 import { startApiServer } from "../../support/api-server";
 import { ISTIOD_HOST, ISTIOD_PORTS, startIstiod } from "../../support/istiod";
 import { Cluster } from "./cluster";
@@ -39,6 +40,11 @@ export async function startControlPlane(lab: string, relay: string): Promise<Con
     ]);
     writeFileSync(rootCertificateFile(lab), await rootCertificate(cluster));
     return { token: server.token, cluster };
+}
+
+/** istiod watches the file. */
+export function writeMesh(lab: string, change: Readonly<Record<string, unknown>>): void {
+    writeFileSync(path.join(folderOf(lab), "control/istiod/mesh.yaml"), stringify({ ...MESH, ...change }));
 }
 
 export function kubeconfigOf(lab: string): string {

@@ -4,7 +4,7 @@ import { performance } from "node:perf_hooks";
 import type { TLSSocket } from "node:tls";
 import { ask, asAttemptError, openTls, talkPlain } from "./attempt";
 import type { FailureReason, Reply, Target } from "./attempt";
-import { runLoad } from "./load";
+import { endLoad, runLoad } from "./load";
 import type { Load, LoadResult } from "./load";
 
 /** How one request went. */
@@ -57,6 +57,9 @@ export const clientMethods = {
     },
     load(load: Load): Promise<LoadResult> {
         return runLoad(load);
+    },
+    loadEnd({ id }: { readonly id: string }): void {
+        endLoad(id);
     },
 };
 
