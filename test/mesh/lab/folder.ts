@@ -1,5 +1,5 @@
 // A lab's folder under the machine's temporary one: what says that the lab is there, to whom it belongs, and how all of it is removed.
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { signal } from "../../../tools/support/process";
@@ -77,8 +77,9 @@ export function sweep(): readonly string[] {
     return left;
 }
 
+/** Old enough not to be about to get its record. */
 function isOld(folder: string): boolean {
-    return existsSync(folder) && readdirSync(folder).length === 0;
+    return existsSync(folder) && Date.now() - statSync(folder).mtimeMs > 60_000;
 }
 
 /** Ends every process of a lab and removes its namespaces and its folder. Synchronous, so that it also works while this process ends. */

@@ -13,28 +13,36 @@ import { inNamespace } from "./network";
 /** Hosts by the component's name. */
 export type Hosts = Readonly<Record<string, DeclarationInput>>;
 
+const NO_HOSTS = "{}";
 const COMMAND_MS = 180_000;
 
 export class Stack {
     private pulumi: Promise<Pulumi> | undefined;
-    private isUsed = false;
 
     constructor(private readonly lab: string) {}
 
     /** `pulumi up` with exactly these hosts. Returns what the CLI printed. */
     async up(hosts: Hosts): Promise<string> {
         const pulumi = await this.prepare();
-        this.isUsed = true;
-        writeFileSync(path.join(this.program, "hosts.json"), JSON.stringify(hosts));
+        this.declare(hosts);
         return (await pulumi.must(["up", "--yes", "--skip-preview", "--stack", "lab"], this.options())).stdout;
     }
 
     /** `pulumi destroy`; nothing when nothing was brought up. */
     async destroy(): Promise<void> {
-        if (!this.isUsed && !existsSync(this.state)) return;
+        if (!this.isUsed()) return;
         const pulumi = await this.prepare();
         await pulumi.must(["destroy", "--yes", "--skip-preview", "--stack", "lab"], this.options());
-        this.isUsed = false;
+        this.declare({});
+    }
+
+    private isUsed(): boolean {
+        const file = path.join(this.program, "hosts.json");
+        return existsSync(file) && readFileSync(file, "utf8") !== NO_HOSTS;
+    }
+
+    private declare(hosts: Hosts): void {
+        writeFileSync(path.join(this.program, "hosts.json"), JSON.stringify(hosts));
     }
 
     private get program(): string {

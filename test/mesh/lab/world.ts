@@ -154,10 +154,7 @@ export class App {
     }
 
     private target(host: string, options: Options): Target {
-        const { address, port, timeoutMs, path } = options;
-        return {
-            host, authority: this.authority, address: address ?? this.dns.first(host), ...(port === undefined ? {} : { port }),
-            ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(path === undefined ? {} : { path }),
-        };
+        const { address, ...rest } = options;
+        return { ...rest, host, authority: this.authority, address: address ?? this.dns.first(host) };
     }
 }

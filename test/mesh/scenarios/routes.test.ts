@@ -2,6 +2,7 @@
 import { expect } from "chai";
 import { Route } from "../../../model";
 import type { DeclarationInput } from "../../../model";
+import { delta } from "../counters";
 import type { Lab } from "../lab";
 import { declare } from "../lab/declare";
 import { consumerPod, gatewayPod, vip } from "../lab/layout";
@@ -63,8 +64,11 @@ const SHOULD: Readonly<Record<string, (seen: Seen) => void>> = {
 };
 
 scenario("routes", { title: "Routes", question: "Does each route carry traffic to the right server, and what is on the wire at each hop?" }, ({ lab, cell }) => {
+    // istiod counts since its start: other scenarios of this run may have made it complain.
+    let earlier: Record<string, number> = {};
     before(async function () {
         this.timeout(120_000);
+        earlier = { ...await lab().istiod.complaints() };
         for (const [host, server] of Object.entries(SERVERS)) await lab().dns.addresses(host, [server]);
         expect(await lab().up(HOSTS)).to.deep.equal({});
     });
@@ -86,18 +90,26 @@ scenario("routes", { title: "Routes", question: "Does each route carry traffic t
                     SHOULD[route]?.(one);
                 }
             },
-            shown: ({ seen }) => `${String(seen.reduce((sum, { sent }) => sum + sent, 0))} connections of ${String(seen.length)} pairs of consumer and host, none lost, none astray`,
+            shown: ({ seen }) => `${String(seen.reduce((sum, { sent }) => sum + sent, 0))} connections of ${String(seen.length)} pairs of consumer and host: none lost, none astray. ${wire(seen)}`,
             earlier: route === Route.MtlsPassthrough ? "SNI of the host and ALPN istio at the gateway, the application's own ClientHello at the VIP" : undefined,
         });
     }
 
     cell({
         id: "complaints", title: "What istiod and Envoy refuse", full: {}, quick: {},
-        measure: async (one) => ({ ...await one.istiod.complaints(), rejections: await one.settled() }),
+        measure: async (one) => ({ ...delta(earlier, { ...await one.istiod.complaints() }), rejections: await one.settled() }),
         expect: (figures) => expect(figures).to.deep.equal({ rejectedConfigs: 0, xdsRejects: 0, webhookRefusals: 0, rejections: {} }),
         shown: () => "nothing",
     });
 });
+
+function wire(seen: readonly Seen[]): string {
+    const [one] = seen;
+    if (one === undefined) return "";
+    const hello = ({ sni = "none", alpn = [] }: Hello): string => `SNI ${sni}, ALPN ${alpn.join(" ")}`;
+    const first = one.atGateway === null ? "" : `sidecar to gateway: ${hello(one.atGateway)}${one.client === null ? "" : `, ${one.client} to ${one.gateway ?? "?"}`}; `;
+    return `${first}to the server: ${hello(one.atServer)}, certificate ${one.certificate ?? "none"}`;
+}
 
 async function look(lab: Lab, { host }: DeclarationInput, consumer: Consumer, connections: number): Promise<Seen> {
     const begin = Date.now(), gateway = lab.gateways.pod(0), app = lab.apps[consumer];

@@ -12,6 +12,8 @@ export interface Target {
     readonly address: string;
     /** Default 443. */
     readonly port?: number;
+    /** `tls` (default), or `plaintext` HTTP, for a sidecar that opens the TLS itself. */
+    readonly protocol?: "tls" | "plaintext";
     /** Certificates of the authority to trust, PEM. */
     readonly authority: string;
     /** Default 10,000; for the connection with its first request. */
@@ -37,17 +39,17 @@ export interface Reply {
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** Rejects with an AttemptError. */
-export function openTls({ host, address, port = 443, authority, timeoutMs = DEFAULT_TIMEOUT_MS }: Target): Promise<TLSSocket> {
+/** A connection that is ready for a request; rejects with an AttemptError. */
+export function open({ host, address, port = 443, protocol = "tls", authority, timeoutMs = DEFAULT_TIMEOUT_MS }: Target): Promise<Socket | TLSSocket> {
     return new Promise((resolve, reject) => {
-        const socket = connectTls({ host: address, port, servername: host, ca: authority, ALPNProtocols: ["http/1.1"] });
+        const socket = protocol === "tls" ? connectTls({ host: address, port, servername: host, ca: authority, ALPNProtocols: ["http/1.1"] }) : connectTcp({ host: address, port });
         const timer = setTimeout(() => fail(new AttemptError("timeout", `no connection within ${String(timeoutMs)} ms`)), timeoutMs);
         const fail = (error: Error): void => {
             clearTimeout(timer);
             socket.on("error", () => undefined).destroy();
             reject(asAttemptError(error));
         };
-        socket.once("error", fail).once("secureConnect", () => {
+        socket.once("error", fail).once(protocol === "tls" ? "secureConnect" : "connect", () => {
             clearTimeout(timer);
             socket.off("error", fail).setNoDelay();
             resolve(socket);

@@ -1,8 +1,9 @@
 // What an application of the lab does: single requests, kept connections, plain TCP, and load.
 import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import type { TLSSocket } from "node:tls";
-import { ask, asAttemptError, openTls, talkPlain } from "./attempt";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import { ask, asAttemptError, open, talkPlain } from "./attempt";
 import type { FailureReason, Reply, Target } from "./attempt";
 import { endLoad, runLoad } from "./load";
 import type { Load, LoadResult } from "./load";
@@ -19,17 +20,17 @@ export interface Exchange {
     readonly ms: number;
 }
 
-const kept = new Map<string, { readonly socket: TLSSocket; readonly target: Target }>();
+const kept = new Map<string, { readonly socket: Socket; readonly target: Target }>();
 
 export const clientMethods = {
     /** One connection, one request. */
     async request(target: Target): Promise<Exchange> {
-        return exchange(() => openTls(target), target, "close");
+        return exchange(() => open(target), target, "close");
     },
     /** Opens a connection that stays; a failure is an error. */
     async connectionOpen(target: Target): Promise<string> {
         const id = randomUUID();
-        kept.set(id, { socket: await openTls(target), target });
+        kept.set(id, { socket: await open(target), target });
         return id;
     },
     async connectionAsk({ id, path, timeoutMs }: { readonly id: string; readonly path?: string; readonly timeoutMs?: number }): Promise<Exchange> {
@@ -63,17 +64,17 @@ export const clientMethods = {
     },
 };
 
-async function exchange(open: () => Promise<TLSSocket>, target: Target, after: "close" | "keep"): Promise<Exchange> {
+async function exchange(connect: () => Promise<Socket>, target: Target, after: "close" | "keep"): Promise<Exchange> {
     const begin = performance.now();
     const ms = (): number => Math.round(performance.now() - begin);
     try {
-        const socket = await open();
-        const shown = socket.getPeerCertificate(), localPort = socket.localPort;
+        const socket = await connect();
+        const shown = socket instanceof TLSSocket ? socket.getPeerCertificate() : undefined, localPort = socket.localPort;
         const reply = await ask(socket, target);
         if (after === "close") socket.on("error", () => undefined).destroy();
         return {
             ok: reply.status === 200, reply, ms: ms(), ...(localPort === undefined ? {} : { localPort }),
-            certificate: { subject: shown.subjectaltname ?? String(shown.subject.CN), issuer: String(shown.issuer.CN) },
+            ...(shown === undefined ? {} : { certificate: { subject: shown.subjectaltname ?? String(shown.subject.CN), issuer: String(shown.issuer.CN) } }),
         };
     } catch (error) {
         const { reason, message } = asAttemptError(error as Error);

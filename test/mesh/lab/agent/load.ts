@@ -1,7 +1,7 @@
 // The load generator: many connections of one application, at a rate or a number at a time, always bounded.
 import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
-import { AttemptError, ask, asAttemptError, openTls } from "./attempt";
+import { AttemptError, ask, asAttemptError, open } from "./attempt";
 import type { FailureReason, Target } from "./attempt";
 
 export interface Load extends Target {
@@ -95,12 +95,12 @@ async function inTurns(count: number, workers: number, isOver: () => boolean, ac
 async function kept(load: Load, pace: Extract<Pace, { kind: "keepalive" }>, tally: Tally, isOver: () => boolean): Promise<void> {
     let begun = 0;
     await Promise.all(Array.from({ length: pace.connections }, async () => {
-        let socket: Awaited<ReturnType<typeof openTls>> | undefined;
+        let socket: Awaited<ReturnType<typeof open>> | undefined;
         while (begun < load.count && !isOver()) {
             begun += 1;
             await tally.take(async () => {
                 const begin = performance.now();
-                if (socket === undefined || socket.destroyed) socket = await openTls(load);
+                if (socket === undefined || socket.destroyed) socket = await open(load);
                 const connectMs = performance.now() - begin;
                 const { who } = await ask(socket, load);
                 return { by: who?.vip ?? "?", connectMs };
@@ -113,7 +113,7 @@ async function kept(load: Load, pace: Extract<Pace, { kind: "keepalive" }>, tall
 
 const once = async (load: Load): ReturnType<Attempt> => {
     const begin = performance.now(), timeoutMs = load.timeoutMs ?? 10_000;
-    const socket = await openTls(load);
+    const socket = await open(load);
     const connectMs = performance.now() - begin;
     try {
         const { who, status } = await ask(socket, { ...load, timeoutMs: Math.max(1, timeoutMs - connectMs) });
