@@ -4,7 +4,6 @@ import { createInterface } from "node:readline";
 import { captureMethods } from "./capture";
 import { clientMethods } from "./client";
 import { commonMethods } from "./common";
-
 import { dnsMethods } from "./dns";
 import { http2Methods } from "./http2";
 import { vipMethods } from "./vips";
