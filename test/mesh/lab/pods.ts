@@ -21,7 +21,6 @@ import { inNamespace, namespaceOf, processesIn } from "./network";
 /** The user of Istio's proxies: interception leaves its traffic alone. */
 const PROXY_USER = 1337;
 const READY_MS = 60_000;
-const BECOMING_MS = 5_000;
 /** Beyond Istio's default statistics: what the counters read. */
 const STATISTICS = ["cluster.outbound", "cluster.inbound", "tcp.", "listener.", "cluster_manager", "http.inbound"];
 
@@ -105,11 +104,8 @@ export class Pod {
     }
 
     async ready(): Promise<void> {
-        const begin = Date.now();
-        for (; !await this.isReady(); await wait(50)) {
-            // At first its process still is the command that becomes pilot-agent.
-            const hasEnded = !this.isRunning() && Date.now() > begin + BECOMING_MS;
-            if (!hasEnded && Date.now() < begin + READY_MS) continue;
+        for (const deadline = Date.now() + READY_MS; !await this.isReady(); await wait(50)) {
+            if (this.isRunning() && Date.now() < deadline) continue;
             throw new Error(`The proxy of ${this.name} did not get ready; last lines of ${this.logFile}:\n${lastLines(readFileSync(this.logFile, "utf8"))}`);
         }
     }
