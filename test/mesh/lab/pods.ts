@@ -1,4 +1,5 @@
 // Pods of the lab: the API object with its status, and beside it the real pilot-agent with stock Envoy, as user 1337 in the pod's namespace.
+import type { ChildProcess } from "node:child_process";
 import { chownSync, copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -45,6 +46,7 @@ export async function placePodTools(lab: string): Promise<void> {
 
 export class Pod {
     readonly envoy: Envoy;
+    private child: ChildProcess | undefined;
 
     constructor(private readonly lab: string, readonly plan: PodPlan, readonly agent: Agent, private readonly cluster: Cluster) {
         this.envoy = new Envoy(agent, `${plan.name}.${plan.namespace}`);
@@ -105,9 +107,14 @@ export class Pod {
 
     async ready(): Promise<void> {
         for (const deadline = Date.now() + READY_MS; !await this.isReady(); await wait(50)) {
-            if (this.isRunning() && Date.now() < deadline) continue;
+            if (!this.hasFailed() && Date.now() < deadline) continue;
             throw new Error(`The proxy of ${this.name} did not get ready; last lines of ${this.logFile}:\n${lastLines(readFileSync(this.logFile, "utf8"))}`);
         }
+    }
+
+    /** The command becomes pilot-agent in several steps: only its process tells whether it has ended. */
+    private hasFailed(): boolean {
+        return this.child !== undefined && (this.child.exitCode !== null || this.child.signalCode !== null);
     }
 
     private async isReady(): Promise<boolean> {
@@ -145,7 +152,7 @@ export class Pod {
         // Envoy opens its standard output again, as user 1337, for the access log.
         writeFileSync(this.logFile, "", { flag: "a" });
         chownSync(this.logFile, PROXY_USER, PROXY_USER);
-        daemons.start(onPath("setpriv") ?? "setpriv", [
+        this.child = daemons.start(onPath("setpriv") ?? "setpriv", [
             `--reuid=${String(PROXY_USER)}`, `--regid=${String(PROXY_USER)}`, "--clear-groups", "env", "--ignore-environment", ...Object.entries(settings).map(([key, value]) => `${key}=${value}`),
             path.join(bin, "pilot-agent"), "proxy", kind, "--domain", `${namespace}.svc.cluster.local`, "--proxyLogLevel=warning", "--proxyComponentLogLevel=misc:error", "--log_output_level=default:info",
         ], { name, cwd: folder });
