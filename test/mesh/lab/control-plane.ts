@@ -13,7 +13,7 @@ import { inNamespace } from "./network";
 const ACCESS_LOG = {
     start: "%START_TIME%", durationMs: "%DURATION%", flags: "%RESPONSE_FLAGS%", sni: "%REQUESTED_SERVER_NAME%", cluster: "%UPSTREAM_CLUSTER%", upstream: "%UPSTREAM_HOST%",
     client: "%DOWNSTREAM_REMOTE_ADDRESS%", dialled: "%DOWNSTREAM_LOCAL_ADDRESS%", clientIdentity: "%DOWNSTREAM_PEER_URI_SAN%", ownIdentity: "%DOWNSTREAM_LOCAL_URI_SAN%", tls: "%DOWNSTREAM_TLS_VERSION%",
-    upstreamIdentity: "%UPSTREAM_PEER_URI_SAN%", upstreamFailure: "%UPSTREAM_TRANSPORT_FAILURE_REASON%", received: "%BYTES_RECEIVED%", sent: "%BYTES_SENT%", details: "%CONNECTION_TERMINATION_DETAILS%",
+    upstreamIdentity: "%UPSTREAM_PEER_URI_SAN%", upstreamFailure: "%UPSTREAM_TRANSPORT_FAILURE_REASON%", received: "%BYTES_RECEIVED%", sent: "%BYTES_SENT%", details: "%CONNECTION_TERMINATION_DETAILS%", code: "%RESPONSE_CODE_DETAILS%",
     chain: "%FILTER_CHAIN_NAME%", attempts: "%UPSTREAM_REQUEST_ATTEMPT_COUNT%",
 } as const;
 

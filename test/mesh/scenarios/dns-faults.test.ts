@@ -111,7 +111,8 @@ scenario("dns-faults", {
             await one.dns.addresses(host, [vip(1)]);
             await renew(one, host, {});
             await one.dns.fails(host, "servfail");
-            for (;; await wait(50)) if ((await one.dns.queries(begin)).some(({ name, client, answer }) => name === host && client === gateway && answer === "servfail")) break;
+            const isAsked = async (): Promise<boolean> => (await one.dns.queries(begin)).some(({ name, client, answer }) => name === host && client === gateway && answer === "servfail");
+            for (const deadline = Date.now() + 30_000; !await isAsked(); await wait(50)) if (Date.now() > deadline) throw new Error(`The gateway has not asked for ${host} within 30 s.`);
             const changed = Date.now();
             await one.dns.addresses(host, [vip(2)]);
             await one.members(host, [vip(2)], { timeoutMs: (REFRESH_S + 15) * 1000 });

@@ -26,26 +26,33 @@ const HOSTS = {
     timeout: hop("timeout.hop.example", { connectionPool: CONNECT_1S }),
     outlier: hop("outlier.hop.example", { connectionPool: CONNECT_1S, outlierDetection: OUTLIER }),
     ours: hop("ours.hop.example", undefined),
-    attempts: hop("attempts.hop.example", undefined),
+    three: hop("three.hop.example", undefined),
+    five: hop("five.hop.example", undefined),
 };
+/** Beside our rule, by hand. */
+const ATTEMPTS = { three: { max_connect_attempts: 3 }, five: { max_connect_attempts: 5, backoff_options: { base_interval: "0.05s", max_interval: "0.5s" } } } as const;
 type Variant = keyof typeof HOSTS;
 const VARIANTS: Readonly<Record<Variant, string>> = {
-    nothing: "nothing set on the hop", timeout: "connectTimeout 1 s only", outlier: "outlier detection, LEAST_REQUEST", ours: "as the library writes it", attempts: "and 3 connect attempts of the sidecar",
+    nothing: "nothing set on the hop", timeout: "connectTimeout 1 s only", outlier: "outlier detection, LEAST_REQUEST", ours: "as the library writes it",
+    three: "and 3 connect attempts of the sidecar", five: "and 5 connect attempts of the sidecar, back-off 50 to 500 ms",
 };
 
 interface DeadInputs { readonly runs: number; readonly connections: number; readonly timeoutMs: number }
 const DEAD_ONCE: DeadInputs = { runs: 1, connections: 400, timeoutMs: 15_000 }, DEAD_THRICE: DeadInputs = { ...DEAD_ONCE, runs: 3, connections: 1000 };
+const WHY_THREE = "the attempts of one connection take turns with those of the others, and can all meet the dead pod before it is ejected: on a busy machine some do";
 /** How much of the connections a dead pod of two takes: LEAST_REQUEST gives it more than its half, since it never has active requests. */
 const DEAD: readonly { readonly variant: Variant; readonly fault: Fault; readonly full: DeadInputs; readonly quick?: DeadInputs; readonly between: readonly [number, number]; readonly earlier?: string; readonly why?: string }[] = [
     { variant: "nothing", fault: "drop", full: { ...DEAD_ONCE, connections: 48 }, between: [40, 90], earlier: "75 % of 400", why: "48 connections: each that fails takes 10 s" },
     { variant: "nothing", fault: "refuse", full: DEAD_ONCE, between: [50, 85], earlier: "72 % of 400" },
     { variant: "timeout", fault: "drop", full: DEAD_ONCE, between: [50, 85], earlier: "75 % of 400" },
-    { variant: "outlier", fault: "drop", full: DEAD_ONCE, between: [0.5, 4], earlier: "8 of 400" },
-    { variant: "outlier", fault: "refuse", full: DEAD_ONCE, between: [0.5, 4], earlier: "7 of 400" },
-    { variant: "ours", fault: "drop", full: DEAD_ONCE, between: [0.5, 4], earlier: "8 of 400", why: "ROUND_ROBIN, which the library writes" },
-    { variant: "ours", fault: "refuse", full: DEAD_ONCE, between: [0.5, 4], earlier: "7 of 400", why: "ROUND_ROBIN, which the library writes" },
-    { variant: "attempts", fault: "drop", full: DEAD_THRICE, between: [0, 0], earlier: "0 of 400" },
-    { variant: "attempts", fault: "refuse", full: DEAD_THRICE, quick: { ...DEAD_ONCE, connections: 200 }, between: [0, 0], earlier: "0 of 400" },
+    { variant: "outlier", fault: "drop", full: DEAD_ONCE, between: [0.2, 10], earlier: "8 of 400" },
+    { variant: "outlier", fault: "refuse", full: DEAD_ONCE, between: [0.2, 10], earlier: "7 of 400" },
+    { variant: "ours", fault: "drop", full: DEAD_ONCE, between: [0.2, 10], earlier: "8 of 400", why: "ROUND_ROBIN, which the library writes" },
+    { variant: "ours", fault: "refuse", full: DEAD_ONCE, between: [0.2, 10], earlier: "7 of 400", why: "ROUND_ROBIN, which the library writes" },
+    { variant: "three", fault: "drop", full: DEAD_ONCE, between: [0, 2], earlier: "0 of 400", why: WHY_THREE },
+    { variant: "three", fault: "refuse", full: DEAD_ONCE, between: [0, 3], earlier: "0 of 400", why: WHY_THREE },
+    { variant: "five", fault: "drop", full: DEAD_THRICE, between: [0, 0] },
+    { variant: "five", fault: "refuse", full: DEAD_THRICE, quick: { ...DEAD_ONCE, connections: 200 }, between: [0, 0] },
 ];
 
 /** What happens to the pod first, and what after it. */
@@ -57,8 +64,9 @@ interface LeaveInputs { readonly runs: number; readonly connections: number; rea
 const LEAVE_ONCE: LeaveInputs = { runs: 1, connections: 400, perSecond: 20, drainSeconds: 5, streamSeconds: 40 }, LEAVE_THRICE: LeaveInputs = { ...LEAVE_ONCE, runs: 3, connections: 1000, perSecond: 40 };
 const LEAVE: readonly { readonly variant: Variant; readonly leaving: Leaving; readonly full: LeaveInputs; readonly quick?: LeaveInputs; readonly between: readonly [number, number]; readonly earlier?: string; readonly why?: string }[] = [
     { variant: "nothing", leaving: "terminated-first", full: LEAVE_ONCE, between: [25, 75], earlier: "47 % of 400" },
-    { variant: "ours", leaving: "terminated-first", full: LEAVE_ONCE, between: [0, 4], earlier: "3 of 400" },
-    { variant: "attempts", leaving: "terminated-first", full: LEAVE_ONCE, between: [0, 1], earlier: "1 of 400" },
+    { variant: "ours", leaving: "terminated-first", full: LEAVE_ONCE, between: [0, 6], earlier: "3 of 400" },
+    { variant: "three", leaving: "terminated-first", full: LEAVE_ONCE, between: [0, 2], earlier: "1 of 400" },
+    { variant: "five", leaving: "terminated-first", full: LEAVE_ONCE, between: [0, 2], why: "a connection that was open when the pod went is not retried: bytes have flowed" },
     { variant: "nothing", leaving: "removed-first", full: LEAVE_THRICE, between: [0, 0], earlier: "0 of 400" },
     { variant: "ours", leaving: "removed-first", full: LEAVE_THRICE, quick: { ...LEAVE_ONCE, connections: 200, drainSeconds: 2, streamSeconds: 6 }, between: [0, 0], earlier: "0 of 400" },
     { variant: "ours", leaving: "together", full: LEAVE_THRICE, between: [0, 0], why: "Envoy goes on accepting while it drains, and the sidecars know long before that ends" },
@@ -71,7 +79,8 @@ scenario("gateway-hop", {
         this.timeout(120_000);
         for (const { host } of Object.values(HOSTS)) await lab().dns.addresses(host, [vip(1)]);
         await lab().up(HOSTS);
-        expect(await lab().apply([attemptsFilter(HOSTS.attempts.host)])).to.deep.equal({});
+        const filters = (["three", "five"] as const).map((variant) => attemptsFilter(variant, HOSTS[variant].host));
+        expect(await lab().apply(filters)).to.deep.equal({});
     });
     afterEach(() => lab().faults.clear());
 
@@ -196,12 +205,12 @@ async function rollingRestart(lab: Lab, host: string, { perSecond, drainSeconds,
 }
 
 /** By hand: Istio has no field for the sidecar's connect attempts. */
-function attemptsFilter(host: string): object {
+function attemptsFilter(variant: keyof typeof ATTEMPTS, host: string): object {
     const name = "envoy.filters.network.tcp_proxy";
-    const tcpProxy = { "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", max_connect_attempts: 3 };
+    const tcpProxy = { "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", ...ATTEMPTS[variant] };
     const { namespace } = consumerPod("payments"), port = GATEWAY.ports[0]?.number;
     return {
-        apiVersion: "networking.istio.io/v1alpha3", kind: "EnvoyFilter", metadata: { name: "hop-attempts", namespace },
+        apiVersion: "networking.istio.io/v1alpha3", kind: "EnvoyFilter", metadata: { name: `hop-attempts-${variant}`, namespace },
         spec: { configPatches: [{ applyTo: "NETWORK_FILTER", match: { context: "SIDECAR_OUTBOUND", listener: { portNumber: port, filterChain: { sni: host, filter: { name } } } }, patch: { operation: "MERGE", value: { name, typed_config: tcpProxy } } }] },
     };
 }

@@ -174,7 +174,7 @@ function respond(request: Http2ServerRequest, response: Http2ServerResponse): vo
     response.setHeader("content-type", "application/json");
     if (verb === "slow") return slow(response, body, seconds);
     if (verb === "close" && request.httpVersion.startsWith("1.")) response.setHeader("connection", "close");
-    if (verb === "close" && request.httpVersion === "2.0") response.once("finish", () => request.stream.session?.close()); // GOAWAY; streams that run are finished.
+    if (verb === "close" && request.httpVersion === "2.0") request.stream.session?.close(); // GOAWAY; streams that run are finished.
     setTimeout(() => response.end(body), verb === "wait" ? seconds * 1000 : 0);
 }
 

@@ -1,0 +1,150 @@
+// A host is created, changed field by field, moved to another route, taken off and removed, by real `pulumi up`, under 50 new connections a second.
+import { expect } from "chai";
+import { LoadBalancer, Membership, Resolution, Route } from "../../../model";
+import type { DeclarationInput } from "../../../model";
+import type { Lab } from "../lab";
+import type { LoadResult, Second } from "../lab/agent/load";
+import { declare } from "../lab/declare";
+import { vip } from "../lab/layout";
+import { expectNone, lost, times } from "../figures";
+import { scenario } from "../scenario";
+
+const PER_SECOND = 50;
+/** New connections must be lost for no longer than this by a removal in one step, in seconds. */
+const consumers = [{ namespace: "payments" }];
+const START = declare({ host: "api.life.example", consumers });
+const { host } = START;
+
+interface Inputs { readonly runs: number }
+const THRICE: Inputs = { runs: 3 }, ONCE: Inputs = { runs: 1 };
+interface Change {
+    readonly load: LoadResult;
+    /** The seconds of the load between which `pulumi up` ran. */
+    readonly from: number;
+    readonly until: number;
+}
+interface Figures { readonly changes: readonly Change[] }
+
+/** From each declaration to the next, and back. */
+const FIELDS: readonly { readonly id: string; readonly title: string; readonly changes: Partial<DeclarationInput>; readonly why?: string; readonly isQuick?: boolean }[] = [
+    { id: "connect-timeout", title: "connectTimeout", changes: { connectTimeout: "2s" }, why: "the cluster is made anew, and warmed before it takes over", isQuick: true },
+    { id: "idle-timeout", title: "idleTimeout", changes: { idleTimeout: "10m" } },
+    { id: "outlier", title: "outlier", changes: { outlier: { consecutiveLocalOriginFailures: 5, interval: "10s", baseEjectionTime: "1m", maxEjectionPercent: 60 } } },
+    { id: "load-balancer", title: "loadBalancer", changes: { loadBalancer: LoadBalancer.LeastRequest } },
+    { id: "pool", title: "pool and resolution: fixed to rotating", changes: { pool: { membership: Membership.Rotating }, resolution: Resolution.DnsRoundRobin } },
+    { id: "ports", title: "ports: one more", changes: { ports: [{ number: 443 }, { number: 8443 }] } },
+    { id: "consumers", title: "consumers: one more", changes: { consumers: [...consumers, { namespace: "orders" }] } },
+    { id: "annotations", title: "ownership, failover, addressesPerAnswer", changes: { ownership: { owner: "team-other", purpose: "to be changed" }, failover: { detectionTime: "20s", dnsTtl: "10s" }, pool: { membership: Membership.Fixed, addressesPerAnswer: 2 } }, why: "annotations only" },
+    { id: "overrides", title: "manifestOverrides", changes: { manifestOverrides: { "DestinationRule/host": { spec: { trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s", tcpKeepalive: { time: "30s" } } } } } } } } },
+];
+
+/** Each route to each other one. */
+const ROUTES: readonly (readonly [from: Route, to: Route])[] = [
+    [Route.MtlsPassthrough, Route.Passthrough], [Route.Passthrough, Route.Direct], [Route.Direct, Route.MtlsPassthrough],
+    [Route.MtlsPassthrough, Route.Direct], [Route.Direct, Route.Passthrough], [Route.Passthrough, Route.MtlsPassthrough],
+];
+
+const SETTLE = ["0s", "100ms", "300ms", "1s", "2s"] as const;
+
+scenario("lifecycle", {
+    title: "Create, change, remove", question: "A host's declaration is created, changed and removed by pulumi up, under 50 new connections a second. What is lost?",
+}, ({ lab, cell }) => {
+    before(() => lab().dns.addresses(host, [vip(1)]));
+
+    cell({
+        id: "create", title: "Create (settleTime 2 s, the default); before, the application reaches the host past the gateway", full: THRICE, quick: ONCE, timeoutMs: 600_000,
+        measure: (one, { runs }) => changes(one, runs, {}, { life: START }),
+        expect: expectLossless, shown, chart: chartOf("Create"),
+        earlier: "0 of 1,000 in the order Gateway, DestinationRule, VirtualService; 1 all at once, 234 or 470 in wrong orders",
+    });
+
+    for (const settleTime of SETTLE) {
+        cell({
+            id: `create-settle-${settleTime}`, title: `Create with settleTime ${settleTime}`, full: { runs: settleTime === "2s" ? 1 : 2 }, timeoutMs: 600_000,
+            measure: (one, { runs }) => changes(one, runs, {}, { life: { ...START, settleTime } }),
+            expect: ({ changes: [first] }) => expect(first?.load.sent ?? 0).to.be.greaterThan(PER_SECOND * 5),
+            shown, chart: chartOf(`Create with settleTime ${settleTime}`),
+        });
+    }
+
+    cell({
+        id: "destroy", title: "pulumi destroy, in one step", full: THRICE, quick: ONCE, timeoutMs: 600_000,
+        measure: (one, { runs }) => changes(one, runs, { life: START }, "destroy"),
+        expect: ({ changes: all }) => {
+            for (const { load } of all) expect(load.failed, lost(load)).to.be.lessThan(PER_SECOND * 2);
+        },
+        shown, chart: chartOf("Destroy"), earlier: "0 of 1,000 with 2 s between the removals",
+        why: "the mesh leg goes first, but nothing waits for the proxies before the rest goes: active: false first is the way without loss",
+    });
+    cell({
+        id: "inactive", title: "active: false", full: THRICE, timeoutMs: 600_000,
+        measure: (one, { runs }) => changes(one, runs, { life: START }, { life: { ...START, active: false } }),
+        expect: expectLossless, shown, chart: chartOf("active: false"), why: "the application reaches the host past the gateway again, as a mesh allows that lets unknown hosts out",
+    });
+    cell({
+        id: "remove-inactive", title: "Removal after active: false", full: THRICE, timeoutMs: 600_000,
+        measure: (one, { runs }) => changes(one, runs, { life: { ...START, active: false } }, {}),
+        expect: expectLossless, shown, chart: chartOf("Removal after active: false"),
+    });
+
+    for (const { id, title, changes: more, why, isQuick } of FIELDS) {
+        cell({
+            id: `change-${id}`, title: `Change of ${title}`, full: THRICE, ...(isQuick === true ? { quick: ONCE } : {}), timeoutMs: 600_000,
+            measure: (one, { runs }) => backAndForth(one, runs, START, { ...START, ...more }),
+            expect: expectLossless, shown, why, chart: chartOf(`Change of ${title}`),
+        });
+    }
+
+    for (const [from, to] of ROUTES) {
+        cell({
+            id: `route-${from}-to-${to}`, title: `Route ${from} to ${to}`, full: ONCE, timeoutMs: 600_000,
+            measure: (one, { runs }) => changes(one, runs, { life: on(from) }, { life: on(to) }),
+            expect: ({ changes: all }) => {
+                for (const { load } of all) expect(load.failed, lost(load)).to.be.lessThan(PER_SECOND * 6);
+            },
+            shown, chart: chartOf(`Route ${from} to ${to}`),
+        });
+    }
+});
+
+function on(route: Route): DeclarationInput {
+    return declare({ host, consumers, route });
+}
+
+/** The same change several times; what was before it is brought back without load. */
+async function changes(lab: Lab, runs: number, before: Readonly<Record<string, DeclarationInput>>, after: Readonly<Record<string, DeclarationInput>> | "destroy"): Promise<Figures> {
+    return {
+        changes: await times(runs, async () => {
+            await lab.up(before);
+            return under(lab, () => after === "destroy" ? lab.destroy() : lab.upOnly(after));
+        }),
+    };
+}
+
+/** To another declaration, back, and so on, all under load. */
+async function backAndForth(lab: Lab, runs: number, one: DeclarationInput, other: DeclarationInput): Promise<Figures> {
+    await lab.up({ life: one });
+    return { changes: await times(runs, (run) => under(lab, () => lab.upOnly({ life: run % 2 === 0 ? other : one }))) };
+}
+
+async function under(lab: Lab, action: () => Promise<void>): Promise<Change> {
+    const { load, from, until } = await lab.apps.payments.during(host, { pace: { kind: "rate", perSecond: PER_SECOND }, address: vip(1), timeoutMs: 8_000 }, action);
+    await lab.settled();
+    return { load, from, until };
+}
+
+function expectLossless({ changes: all }: Figures): void {
+    expectNone(...all.map(({ load }) => load));
+}
+
+function shown({ changes: all }: Figures): string {
+    const loads = all.map(({ load }) => load), seconds = all.flatMap(({ load }) => load.timeline.filter(({ failed }: Second) => failed > 0)).length;
+    return `${lost(...loads)}${seconds === 0 ? "" : `; in ${String(seconds)} seconds`}`;
+}
+
+function chartOf(title: string): (figures: Figures) => { readonly title: string; readonly seconds: readonly Second[]; readonly events: readonly { readonly second: number; readonly text: string }[] } {
+    return ({ changes: [first] }) => ({
+        title, seconds: first?.load.timeline ?? [],
+        events: first === undefined ? [] : [{ second: Math.round(first.from), text: "pulumi up begins" }, { second: Math.round(first.until), text: "it ends" }],
+    });
+}
