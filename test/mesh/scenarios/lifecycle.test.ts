@@ -173,7 +173,7 @@ function cycle(lab: Lab, runs: number): Promise<Readonly<Record<Stage, Figures>>
 
 async function under(lab: Lab, hosts: Hosts, action: () => Promise<void>): Promise<Change> {
     declared = undefined;
-    const { load, from, until } = await lab.apps.payments.during(host, { pace: { kind: "rate", perSecond: PER_SECOND }, address: vip(1), timeoutMs: 8_000 }, action);
+    const { load, from, until } = await lab.apps.payments.during(host, { pace: { kind: "rate", perSecond: PER_SECOND }, address: vip(1), timeoutMs: 30_000 }, action);
     await lab.settled();
     declared = JSON.stringify(hosts);
     return { load, from, until };
