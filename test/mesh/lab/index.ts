@@ -137,6 +137,7 @@ export class Lab {
     /** As after the start: one gateway pod, no host, no name, no fault, no connection. */
     async reset(): Promise<void> {
         this.faults.clear();
+        await Promise.all(Object.values(this.apps).map((app) => app.endLoads()));
         await this.stack.destroy();
         await this.cluster.deleteConfiguration(isMarker);
         await Promise.all([this.dns.clear(), this.vips.clear(), this.gateways.scale(1)]);

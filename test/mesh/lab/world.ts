@@ -144,6 +144,11 @@ export class App {
         }
     }
 
+    /** Ends every load, also one whose test has gone. */
+    endLoads(): Promise<void> {
+        return this.agent.call("loadEnd", {});
+    }
+
     load(host: string, load: Pick<Load, "count" | "pace" | "maxMs"> & Options): Promise<LoadResult> {
         return this.agent.call("load", { ...load, ...this.target(host, load) });
     }

@@ -59,7 +59,7 @@ export const clientMethods = {
     load(load: Load): Promise<LoadResult> {
         return runLoad(load);
     },
-    loadEnd({ id }: { readonly id: string }): void {
+    loadEnd({ id }: { readonly id?: string }): void {
         endLoad(id);
     },
 };
