@@ -8,7 +8,7 @@ import type { LoadResult } from "../lab/agent/load";
 import type { Fault } from "../lab/faults";
 import { declare } from "../lab/declare";
 import { GATEWAY, consumerPod, vip } from "../lab/layout";
-import { expectBetween, expectNone, lost, percent, slowest, times } from "../figures";
+import { expectNone, lost, percent, slowest, times } from "../figures";
 import { scenario } from "../scenario";
 
 const ISTIO_MUTUAL = (host: string): object => ({ mode: "ISTIO_MUTUAL", sni: host });

@@ -4,13 +4,14 @@ import { expect } from "chai";
 import { Resolution } from "../../../model";
 import type { Lab } from "../lab";
 import type { Exchange } from "../lab/agent/client";
+import type { Connection } from "../lab/world";
 import { declare } from "../lab/declare";
 import { vip } from "../lab/layout";
 import { scenario } from "../scenario";
 
 const consumers = [{ namespace: "payments" }];
 const IDLE_S = 4, DURATION_S = 6;
-const limit = (spec: object): object => ({ spec: { trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s", ...spec } } } } });
+const limit = (spec: object): Record<string, unknown> => ({ spec: { trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s", ...spec } } } } });
 const HOSTS = {
     plain: declare({ host: "plain.life.example", consumers }),
     logical: declare({ host: "logical.life.example", consumers, resolution: Resolution.DnsRoundRobin }),
@@ -144,24 +145,25 @@ async function lives(lab: Lab, host: string, { seconds, longWait, shortWait }: {
 }> {
     await flip(lab, host, 1);
     const stream = lab.apps.payments.request(host, { path: `/slow/${String(seconds)}`, timeoutMs: (seconds + 20) * 1000 });
-    const running = Promise.all([quiet(lab, host, seconds), busy(lab, host, seconds), waiting(lab, host, longWait), waiting(lab, host, shortWait)]);
+    const open = (): Promise<Connection> => lab.apps.payments.connect(host);
+    const connections = await Promise.all([open(), open(), open(), open()]), [first, second, third, fourth] = connections;
+    const running = Promise.all([quiet(first, seconds), busy(second, seconds), waiting(third, longWait), waiting(fourth, shortWait)]);
     await flip(lab, host, 2);
     const [one, two, three, four] = await running;
+    await Promise.all(connections.map((connection) => connection.close()));
     const { reply } = await lab.apps.payments.request(host);
     return { quiet: one, busy: two, long: three, short: four, stream: await stream, after: reply?.who?.vip };
 }
 
-async function quiet(lab: Lab, host: string, seconds: number): Promise<Kept> {
-    const connection = await lab.apps.payments.connect(host);
+async function quiet(connection: Connection, seconds: number): Promise<Kept> {
     await connection.ask();
     const { how, ms } = await connection.end(seconds * 1000);
-    await connection.close();
     return { endedAfter: ms / 1000, how, answered: 1, lastWait: undefined };
 }
 
 /** A request each second. */
-async function busy(lab: Lab, host: string, seconds: number): Promise<Kept & { readonly pinned: boolean }> {
-    const connection = await lab.apps.payments.connect(host), begin = Date.now();
+async function busy(connection: Connection, seconds: number): Promise<Kept & { readonly pinned: boolean }> {
+    const begin = Date.now();
     const answers: (string | undefined)[] = [];
     let broken: Exchange | undefined;
     while (broken === undefined && Date.now() - begin < seconds * 1000) {
@@ -170,15 +172,13 @@ async function busy(lab: Lab, host: string, seconds: number): Promise<Kept & { r
         else broken = exchange;
         if (broken === undefined) await wait(1_000);
     }
-    await connection.close();
     return { endedAfter: (Date.now() - begin) / 1000, how: broken === undefined ? "open" : "closed", answered: answers.length, lastWait: broken, pinned: answers.every((by) => by === vip(1)) };
 }
 
 /** One request that is answered so many seconds later, in silence until then. */
-async function waiting(lab: Lab, host: string, seconds: number): Promise<Kept> {
-    const connection = await lab.apps.payments.connect(host), begin = Date.now();
+async function waiting(connection: Connection, seconds: number): Promise<Kept> {
+    const begin = Date.now();
     const exchange = await connection.ask(`/wait/${String(seconds)}`, (seconds + 20) * 1000);
-    await connection.close();
     return { endedAfter: (Date.now() - begin) / 1000, how: exchange.ok ? "open" : "closed", answered: exchange.ok ? 1 : 0, lastWait: exchange };
 }
 
