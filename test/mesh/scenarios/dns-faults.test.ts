@@ -60,7 +60,7 @@ scenario("dns-faults", {
     title: "DNS faults", question: "The DNS server answers wrongly for 20 s, or not at all. What do new connections through the gateway lose, and for how long?",
 }, ({ lab, cell }) => {
     before(async function () {
-        this.timeout(120_000);
+        this.timeout(300_000);
         for (const { host } of Object.values(HOSTS)) await lab().dns.addresses(host, [vip(1)]);
         await lab().up(HOSTS);
     });

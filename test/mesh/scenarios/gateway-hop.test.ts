@@ -76,7 +76,7 @@ scenario("gateway-hop", {
     title: "The hop to the egress gateway", question: "One of two gateway pods dies, is ended, or all are restarted one after the other. What is lost on the way to it?",
 }, ({ lab, cell }) => {
     before(async function () {
-        this.timeout(120_000);
+        this.timeout(300_000);
         for (const { host } of Object.values(HOSTS)) await lab().dns.addresses(host, [vip(1)]);
         await lab().up(HOSTS);
         const filters = (["three", "five"] as const).map((variant) => attemptsFilter(variant, HOSTS[variant].host));

@@ -30,7 +30,7 @@ interface Kept {
 
 scenario("lifetimes", { title: "Lifetimes of connections", question: "What ends a connection that is idle, waits, is busy, or is long, and does it follow a flip of the record?" }, ({ lab, cell }) => {
     before(async function () {
-        this.timeout(120_000);
+        this.timeout(300_000);
         for (const { host } of Object.values(HOSTS)) await lab().dns.addresses(host, [vip(1)]);
         await lab().up(HOSTS);
     });

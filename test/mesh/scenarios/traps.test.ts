@@ -19,7 +19,7 @@ const ANSWERED = vip(1), FORCED = vip(2), FLIPPED = vip(3);
 
 scenario("traps", { title: "Traps", question: "What does an operator see of connections to an address that DNS has removed, and where does an application get that forces an address?" }, ({ lab, cell }) => {
     before(async function () {
-        this.timeout(120_000);
+        this.timeout(300_000);
         for (const { host } of Object.values(HOSTS)) await lab().dns.addresses(host, [ANSWERED], { ttl: 1 });
         await lab().up(HOSTS);
     });

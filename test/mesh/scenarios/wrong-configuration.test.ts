@@ -230,11 +230,11 @@ async function look(lab: Lab, file: string, rejected: readonly string[], logs: "
     if (logs !== undefined) await pod[logs].logged(begin, hasFailed, 5_000).catch(() => undefined); // What is missing, the expectation tells.
     const flagged = (one: typeof gateway): readonly string[] => [...new Set(one.accessLog(begin).filter(hasFailed).map(({ flags, code, details }) => [flags, code, details].filter((text) => text !== null && text !== "-").join(" ")))];
     const config = await gateway.envoy.clusterConfig(clusterName(PARTNER));
-    const type = (config?.["cluster_type"] as { name?: string } | undefined)?.name ?? config?.["type"];
+    const { type = "STATIC", cluster_type: custom } = (config ?? {}) as { readonly type?: string; readonly cluster_type?: { readonly name?: string } };
     const good = new Set(read("good").map(keyOf));
     const names = read(file).filter((object) => !good.has(keyOf(object))).map(({ metadata }) => `${String(metadata?.["namespace"])}/${String(metadata?.["name"])}`);
     const rejectedConfigs = (await lab.istiod.rejectedConfigs()).filter((name) => names.includes(name));
-    return { partner: answer(partner), other: answer(other), atGateway: flagged(gateway), atSidecar: flagged(sidecar), rejected, rejectedConfigs, clusterType: config === undefined ? "none" : String(type ?? "STATIC") };
+    return { partner: answer(partner), other: answer(other), atGateway: flagged(gateway), atSidecar: flagged(sidecar), rejected, rejectedConfigs, clusterType: config === undefined ? "none" : custom?.name ?? type };
 }
 
 async function ejection(lab: Lab, count: number): Promise<Ejection> {
