@@ -119,6 +119,12 @@ export class Istiod {
         return { rejectedConfigs: rejectedConfigs ?? 0, xdsRejects: xdsRejects ?? 0, webhookRefusals: webhookRefusals ?? 0 };
     }
 
+    /** What istiod counts as rejected, as "namespace/name" or a key of its own; it goes on counting what has been deleted. */
+    async rejectedConfigs(): Promise<readonly string[]> {
+        const { text } = await this.agent.call("http", { port: 15014, path: "/metrics" });
+        return text.split("\n").flatMap((line) => /^pilot_total_rejected_configs\{.*name="([^"]*)".*\} [1-9]/.exec(line)?.[1] ?? []);
+    }
+
     async sync(): Promise<readonly ProxySync[]> {
         const proxies = await this.debug<readonly { proxy?: string; resources?: Readonly<Record<string, { sent?: string; acked?: string; lastError?: string }>> }[]>("syncz");
         return proxies.map(({ proxy = "", resources = {} }) => ({

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { repository } from "../../tools/support/places";
 import { clusterName, delta } from "./counters";
@@ -73,6 +74,38 @@ scenario("lab", { title: "The lab", question: "Does the lab do what it says?" },
         setTimeout(() => void lab().vips.reset(vip(1)), 1_500);
         expect((await cut).reason).to.be.oneOf(["cut", "reset"]);
     }).timeout(20_000);
+
+    it("keeps an HTTP/2 session, until the server lets go of it", async () => {
+        const session = await lab().apps.payments.session(HOST), begin = Date.now();
+        const answers = await Promise.all(["/", "/wait/1", "/"].map((path) => session.ask(path)));
+        expect(answers.map(({ ok, reply }) => [ok, reply?.who?.http])).to.deep.equal([[true, "2.0"], [true, "2.0"], [true, "2.0"]]);
+        expect(Date.now() - begin).to.be.lessThan(5_000);
+        expect(await session.isOver()).to.equal(false);
+        expect((await session.ask("/close")).ok).to.equal(true);
+        for (const deadline = Date.now() + 5_000; !await session.isOver() && Date.now() < deadline; await wait(20));
+        expect(await session.isOver()).to.equal(true);
+        await session.close();
+    }).timeout(20_000);
+
+    it("loads for as long as something else takes, also when that fails", async () => {
+        const { load, value, from, until } = await lab().apps.payments.during(HOST, { pace: { kind: "rate", perSecond: 10 } }, () => wait(2_000, "done"));
+        expect([value, load.failed]).to.deep.equal(["done", 0]);
+        expect(until - from).to.be.within(1.9, 4);
+        expect(load.sent).to.be.within(40, 90);
+        const before = Date.now();
+        const failed = await lab().apps.payments.during(HOST, { pace: { kind: "rate", perSecond: 10 } }, () => Promise.reject(new Error("on purpose"))).catch((error: Error) => error.message);
+        expect([failed, (await lab().vips.connections(before)).length > 0]).to.deep.equal(["on purpose", true]);
+    }).timeout(30_000);
+
+    it("changes the mesh's configuration while istiod runs", async () => {
+        const rate = async (): Promise<unknown> => (await lab().gateways.pod(0).envoy.clusterConfig(CLUSTER))?.["dns_refresh_rate"];
+        lab().mesh({ dnsRefreshRate: "7s" });
+        for (const deadline = Date.now() + 20_000; await rate() !== "7s" && Date.now() < deadline; await wait(100));
+        expect(await rate()).to.equal("7s");
+        lab().mesh();
+        for (const deadline = Date.now() + 20_000; await rate() !== "60s" && Date.now() < deadline; await wait(100));
+        expect(await rate()).to.equal("60s");
+    }).timeout(45_000);
 
     it("runs a second gateway, drains the first, and ends it", async () => {
         await lab().gateways.scale(2);

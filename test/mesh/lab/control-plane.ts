@@ -1,6 +1,7 @@
 // The lab's control plane in its own namespace: API server, istiod, and the objects that every mesh has before anybody declares a host.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { stringify } from "yaml";
 import { startApiServer } from "../../support/api-server";
 import { ISTIOD_HOST, ISTIOD_PORTS, startIstiod } from "../../support/istiod";
 import { Cluster } from "./cluster";
@@ -12,7 +13,7 @@ import { inNamespace } from "./network";
 const ACCESS_LOG = {
     start: "%START_TIME%", durationMs: "%DURATION%", flags: "%RESPONSE_FLAGS%", sni: "%REQUESTED_SERVER_NAME%", cluster: "%UPSTREAM_CLUSTER%", upstream: "%UPSTREAM_HOST%",
     client: "%DOWNSTREAM_REMOTE_ADDRESS%", dialled: "%DOWNSTREAM_LOCAL_ADDRESS%", clientIdentity: "%DOWNSTREAM_PEER_URI_SAN%", ownIdentity: "%DOWNSTREAM_LOCAL_URI_SAN%", tls: "%DOWNSTREAM_TLS_VERSION%",
-    upstreamIdentity: "%UPSTREAM_PEER_URI_SAN%", upstreamFailure: "%UPSTREAM_TRANSPORT_FAILURE_REASON%", received: "%BYTES_RECEIVED%", sent: "%BYTES_SENT%", details: "%CONNECTION_TERMINATION_DETAILS%",
+    upstreamIdentity: "%UPSTREAM_PEER_URI_SAN%", upstreamFailure: "%UPSTREAM_TRANSPORT_FAILURE_REASON%", received: "%BYTES_RECEIVED%", sent: "%BYTES_SENT%", details: "%CONNECTION_TERMINATION_DETAILS%", code: "%RESPONSE_CODE_DETAILS%",
     chain: "%FILTER_CHAIN_NAME%", attempts: "%UPSTREAM_REQUEST_ATTEMPT_COUNT%",
 } as const;
 
@@ -39,6 +40,11 @@ export async function startControlPlane(lab: string, relay: string): Promise<Con
     ]);
     writeFileSync(rootCertificateFile(lab), await rootCertificate(cluster));
     return { token: server.token, cluster };
+}
+
+/** istiod watches the file. */
+export function writeMesh(lab: string, change: Readonly<Record<string, unknown>>): void {
+    writeFileSync(path.join(folderOf(lab), "control/istiod/mesh.yaml"), stringify({ ...MESH, ...change }));
 }
 
 export function kubeconfigOf(lab: string): string {

@@ -8,7 +8,7 @@ import { Istiod, clusterName } from "../counters";
 import { Agent, buildAgent, startAgent } from "./agents";
 import { Cluster } from "./cluster";
 import type { Objects } from "./cluster";
-import { kubeconfigOf, startControlPlane } from "./control-plane";
+import { kubeconfigOf, startControlPlane, writeMesh } from "./control-plane";
 import { Faults } from "./faults";
 import { createFolder, folderOf, readRecord, remove, sweep, writeRecord } from "./folder";
 import { Gateways } from "./gateways";
@@ -108,23 +108,36 @@ export class Lab {
     /** Until the members of a cluster in a proxy (the first gateway's by default) are exactly these addresses, in any order. */
     async members(host: string, addresses: readonly string[], options: { readonly pod?: Pod; readonly port?: number; readonly timeoutMs?: number } = {}): Promise<void> {
         const { pod = this.gateways.pod(0), port = 443, timeoutMs = MEMBERS_MS } = options;
+        await this.clusterMembers(pod, clusterName(host, port), addresses, timeoutMs);
+    }
+
+    private async clusterMembers(pod: Pod, cluster: string, addresses: readonly string[], timeoutMs: number): Promise<void> {
         const wanted = [...addresses].sort().join(" ");
         for (const deadline = Date.now() + timeoutMs; ; await wait(100)) {
-            const there = (await pod.envoy.members(clusterName(host, port))).map(({ address }) => address).sort().join(" ");
+            const there = (await pod.envoy.members(cluster)).map(({ address }) => address).sort().join(" ");
             if (there === wanted) return;
-            if (Date.now() > deadline) throw new Error(`${pod.name} has for ${host} the addresses [${there}] and not [${wanted}] after ${String(timeoutMs)} ms.`);
+            if (Date.now() > deadline) throw new Error(`${pod.name} has in ${cluster} the addresses [${there}] and not [${wanted}] after ${String(timeoutMs)} ms.`);
         }
     }
 
-    /** Until every sidecar sends gateway traffic to exactly the pods that the Service lists. */
+    /** Until every sidecar sends gateway traffic, of each host's subset too, to exactly the pods that the Service lists. */
     async endpoints(): Promise<void> {
         const addresses = this.gateways.running().map(({ plan }) => plan.address);
-        await Promise.all(Object.values(this.sidecars).map((pod) => this.members(GATEWAY.serviceHost, addresses, { pod })));
+        await Promise.all(Object.values(this.sidecars).map(async (pod) => {
+            const clusters = (await pod.envoy.clusters()).filter((name) => name.startsWith("outbound|") && name.endsWith(`|${GATEWAY.serviceHost}`));
+            await Promise.all(clusters.map((name) => this.clusterMembers(pod, name, addresses, MEMBERS_MS)));
+        }));
+    }
+
+    /** Changes the mesh's configuration until the next change; istiod reads it while it runs. */
+    mesh(change: Readonly<Record<string, unknown>> = {}): void {
+        writeMesh(this.name, change);
     }
 
     /** As after the start: one gateway pod, no host, no name, no fault, no connection. */
     async reset(): Promise<void> {
         this.faults.clear();
+        await Promise.all(Object.values(this.apps).map((app) => app.endLoads()));
         await this.stack.destroy();
         await this.cluster.deleteConfiguration(isMarker);
         await Promise.all([this.dns.clear(), this.vips.clear(), this.gateways.scale(1)]);

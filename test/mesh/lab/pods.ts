@@ -200,6 +200,8 @@ export interface AccessLogEntry {
     readonly tls: string | null;
     readonly upstreamFailure: string | null;
     readonly details: string | null;
+    /** Why Envoy itself answered or closed, such as `filter_chain_not_found`. */
+    readonly code: string | null;
     readonly received: number;
     readonly sent: number;
 }

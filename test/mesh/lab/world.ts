@@ -1,4 +1,6 @@
 // Handles for what lies outside the mesh, and for the applications inside: the GSLB's zone, the VIPs, and what an application does.
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Agent } from "./agents";
 import type { Exchange } from "./agent/client";
 import type { DnsQuery, DnsRecord, AddressRecord } from "./agent/dns";
@@ -8,6 +10,10 @@ import type { Target } from "./agent/attempt";
 import { vip } from "./layout";
 
 const DEFAULT_TTL = 5;
+/** As many connections as a load may make. */
+const ENDLESS = 50_000;
+/** Of load around what is measured: enough to see that nothing is lost without it, and what is lost afterwards. */
+const LEAD_MS = 1_000, TAIL_MS = 3_000;
 
 /** The GSLB. */
 export class Dns {
@@ -84,6 +90,12 @@ export interface Connection {
     readonly close: () => Promise<void>;
 }
 
+/** An HTTP/2 session that an application keeps. */
+export interface Session extends Pick<Connection, "ask" | "close"> {
+    /** Whether the server has ended it, or takes no new requests on it. */
+    readonly isOver: () => Promise<boolean>;
+}
+
 /** An application in a pod with a sidecar: what it opens goes through the interception. */
 export class App {
     constructor(private readonly agent: Agent, private readonly authority: string, private readonly dns: Dns) {}
@@ -100,6 +112,41 @@ export class App {
             end: (timeoutMs) => this.agent.call("connectionEnd", { id, timeoutMs }),
             close: () => this.agent.call("connectionClose", { id }),
         };
+    }
+
+    /** An HTTP/2 session that stays; requests on it may run side by side. */
+    async session(host: string, options: Options = {}): Promise<Session> {
+        const id = await this.agent.call("sessionOpen", this.target(host, options));
+        return {
+            ask: (path, timeoutMs) => this.agent.call("sessionAsk", { id, ...(path === undefined ? {} : { path }), ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
+            isOver: () => this.agent.call("sessionOver", { id }),
+            close: () => this.agent.call("sessionClose", { id }),
+        };
+    }
+
+    /**
+     * Load for as long as something else takes, from a little before it begins until a little after it has ended.
+     * What happens meanwhile is at the seconds `from` to `until` of the timeline.
+     */
+    async during<Value>(host: string, load: Pick<Load, "pace"> & Options, action: () => Promise<Value>): Promise<{ readonly load: LoadResult; readonly value: Value; readonly from: number; readonly until: number }> {
+        const id = randomUUID(), begin = Date.now(), running = this.agent.call("load", { ...load, ...this.target(host, load), count: ENDLESS, id });
+        const second = (): number => Math.round((Date.now() - begin) / 100) / 10;
+        try {
+            await wait(LEAD_MS);
+            const from = second(), value = await action(), until = second();
+            await wait(TAIL_MS);
+            await this.agent.call("loadEnd", { id });
+            return { load: await running, value, from, until };
+        } catch (error) {
+            await this.agent.call("loadEnd", { id });
+            await running.catch(() => undefined);
+            throw error;
+        }
+    }
+
+    /** Ends every load, also one whose test has gone. */
+    endLoads(): Promise<void> {
+        return this.agent.call("loadEnd", {});
     }
 
     load(host: string, load: Pick<Load, "count" | "pace" | "maxMs"> & Options): Promise<LoadResult> {

@@ -59,6 +59,7 @@ export function open({ host, address, port = 443, protocol = "tls", authority, t
 
 /** One request on a connection that stays open for the next. */
 export function ask(socket: Socket, { host, timeoutMs = DEFAULT_TIMEOUT_MS, path = "/" }: Pick<Target, "host" | "timeoutMs" | "path">): Promise<Reply> {
+    if (socket.destroyed || socket.readableEnded) return Promise.reject(new AttemptError("closed", "closed before the request"));
     return new Promise((resolve, reject) => {
         let received = Buffer.alloc(0);
         const finish = (error?: Error): void => {

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { ask, asAttemptError, open, talkPlain } from "./attempt";
 import type { FailureReason, Reply, Target } from "./attempt";
-import { runLoad } from "./load";
+import { endLoad, runLoad } from "./load";
 import type { Load, LoadResult } from "./load";
 
 /** How one request went. */
@@ -58,6 +58,9 @@ export const clientMethods = {
     },
     load(load: Load): Promise<LoadResult> {
         return runLoad(load);
+    },
+    loadEnd({ id }: { readonly id?: string }): void {
+        endLoad(id);
     },
 };
 

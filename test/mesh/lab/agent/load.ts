@@ -10,6 +10,8 @@ export interface Load extends Target {
     readonly pace: Pace;
     /** Nothing new is begun after this time. Default 600,000. */
     readonly maxMs?: number;
+    /** By this name it can be ended before its count is reached. */
+    readonly id?: string;
 }
 
 export type Pace =
@@ -46,12 +48,22 @@ const MAX_COUNT = 50_000;
 const MAX_OPEN = 4_000;
 const MAX_MS = 600_000;
 
+/** Loads that were told to end, by name, and how often all were. */
+const ended = new Set<string>();
+let endings = 0;
+
+/** Nothing new is begun, by all loads without a name; what runs is waited for. */
+export function endLoad(id?: string): void {
+    if (id === undefined) endings += 1;
+    else ended.add(id);
+}
+
 type Attempt = () => Promise<{ readonly by: string; readonly connectMs: number }>;
 
 export async function runLoad(load: Load): Promise<LoadResult> {
     if (load.count > MAX_COUNT) throw new Error(`A load of ${String(load.count)} is more than ${String(MAX_COUNT)}.`);
-    const tally = new Tally(), deadline = performance.now() + (load.maxMs ?? MAX_MS);
-    const isOver = (): boolean => performance.now() > deadline;
+    const tally = new Tally(), before = endings, deadline = performance.now() + (load.maxMs ?? MAX_MS);
+    const isOver = (): boolean => performance.now() > deadline || endings > before || (load.id !== undefined && ended.has(load.id));
     switch (load.pace.kind) {
         case "rate": await atRate(load, load.pace.perSecond, tally, isOver); break;
         case "concurrency": await inTurns(load.count, load.pace.connections, isOver, () => tally.take(() => once(load))); break;

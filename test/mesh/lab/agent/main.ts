@@ -5,9 +5,10 @@ import { captureMethods } from "./capture";
 import { clientMethods } from "./client";
 import { commonMethods } from "./common";
 import { dnsMethods } from "./dns";
+import { http2Methods } from "./http2";
 import { vipMethods } from "./vips";
 
-const methods = { ...commonMethods, ...dnsMethods, ...vipMethods, ...clientMethods, ...captureMethods };
+const methods = { ...commonMethods, ...dnsMethods, ...vipMethods, ...clientMethods, ...http2Methods, ...captureMethods };
 
 /** What can be asked of an agent. */
 export type Methods = typeof methods;

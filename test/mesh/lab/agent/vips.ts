@@ -161,7 +161,7 @@ async function issue(name: string, { folder, certificate, key }: Authority): Pro
     return context;
 }
 
-/** `/` who am I; `/slow/N` a response of N seconds; `/wait/N` an answer after N seconds; `/close` an answer, and the end of the connection. */
+/** `/` who am I; `/slow/N` a response of N seconds; `/wait/N` an answer after N seconds; `/close` an answer, and the end of the connection (HTTP/2: GOAWAY). */
 function respond(request: Http2ServerRequest, response: Http2ServerResponse): void {
     const socket = request.socket as TLSSocket;
     const [, verb = "", argument = ""] = request.url.split("/");
@@ -174,6 +174,7 @@ function respond(request: Http2ServerRequest, response: Http2ServerResponse): vo
     response.setHeader("content-type", "application/json");
     if (verb === "slow") return slow(response, body, seconds);
     if (verb === "close" && request.httpVersion.startsWith("1.")) response.setHeader("connection", "close");
+    if (verb === "close" && request.httpVersion === "2.0") request.stream.session?.close(); // GOAWAY; streams that run are finished.
     setTimeout(() => response.end(body), verb === "wait" ? seconds * 1000 : 0);
 }
 
