@@ -1,9 +1,12 @@
 // E303: TCP ports without addresses: nothing on the wire tells the hosts apart, so that the port belongs to one of them.
 import { isTcp } from "../../model/protocol";
 import { noConfiguration } from "../configuration";
+import type { Mesh } from "../mesh";
 import type { SetRule, SetVerdict } from "../rule";
 import { UNKNOWN } from "../plain";
+import { gatewayNamespaces } from "../views/gateway-places";
 import { meetings } from "../views/meetings";
+import { gatewayLegsOf } from "../views/routes";
 import { type EntryHost, type EntryPort, entryHosts, groupBy } from "../views/service-entries";
 import { who } from "../views/words";
 
@@ -22,7 +25,7 @@ export const tcpWithoutAddresses: SetRule = {
     kinds: ["ServiceEntry"],
     configuration: noConfiguration,
     checkSet(mesh) {
-        const bare = entryHosts(mesh).filter(({ object, isExternal }) => isExternal && object.at(["spec", "addresses"]) === undefined)
+        const bare = entryHosts(mesh).filter((entry) => entry.isExternal && entry.object.at(["spec", "addresses"]) === undefined && !isForGateways(mesh, entry))
             .flatMap((entry): HostPort[] => entry.ports.filter(({ protocol }) => protocol !== UNKNOWN && isTcp(protocol)).map((port) => ({ ...entry, port })));
         return [...groupBy(bare, ({ port }) => String(port.number)).values()].flatMap((group) => {
             const pairs = new Map(meetings(group).filter(({ first, second }) => first.host !== second.host).map((meeting) => [meeting.second, meeting]));
@@ -43,6 +46,13 @@ export const tcpWithoutAddresses: SetRule = {
         });
     },
 };
+
+/** Whether only gateways that route to the host see it: they listen by their Gateways' servers, and nobody dials them by the host's address. */
+function isForGateways(mesh: Mesh, { host, viewers }: EntryHost): boolean {
+    if (viewers === UNKNOWN || viewers === "everywhere" || viewers.size === 0) return false;
+    const places = new Set(gatewayLegsOf(mesh).filter(({ destinations }) => destinations.some((destination) => destination.host === host)).flatMap((leg) => gatewayNamespaces(mesh, leg)));
+    return [...viewers].every((viewer) => places.has(viewer));
+}
 
 /** Istio allocates an address for an exact host that is resolved; a proxy uses it where it also answers the application's DNS queries. */
 const allocatable = ({ host, resolution }: EntryHost): boolean => !host.startsWith("*") && resolution !== "NONE";

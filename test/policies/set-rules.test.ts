@@ -20,7 +20,7 @@ const sidecar = (namespace: string, hosts: readonly string[], spec: object = {})
 /** The complete mTLS passthrough setup of the fixtures, with one object changed. */
 function setup(change: (manifest: Manifest) => Manifest | undefined = (manifest) => manifest): Manifest[] {
     const whole = fixtures("valid").find(({ file }) => file.startsWith("E203-"))?.manifests ?? [];
-    return whole.flatMap((manifest) => change(structuredClone(manifest) as Manifest) ?? []);
+    return whole.flatMap((manifest) => change(structuredClone(manifest)) ?? []);
 }
 const named = (name: string, change: (spec: Record<string, unknown>) => Record<string, unknown> | undefined) => (manifest: Manifest): Manifest | undefined => {
     if (manifest.metadata?.["name"] !== name) return manifest;
