@@ -6,7 +6,7 @@ import type { SetRule, SetVerdict } from "../rule";
 import { UNKNOWN } from "../plain";
 import { gatewayNamespaces } from "../views/gateway-places";
 import { meetings } from "../views/meetings";
-import { gatewayLegsOf } from "../views/routes";
+import { type Leg, gatewayLegsOf } from "../views/routes";
 import { type EntryHost, type EntryPort, entryHosts, groupBy } from "../views/service-entries";
 import { who } from "../views/words";
 
@@ -47,10 +47,13 @@ export const tcpWithoutAddresses: SetRule = {
     },
 };
 
-/** Whether only gateways that route to the host see it: they listen by their Gateways' servers, and nobody dials them by the host's address. */
+/** Whether none but gateways that route to the host see it, as far as is known: they listen by their Gateways' servers, and nobody dials them by the host's address. */
 function isForGateways(mesh: Mesh, { host, viewers }: EntryHost): boolean {
-    if (viewers === UNKNOWN || viewers === "everywhere" || viewers.size === 0) return false;
-    const places = new Set(gatewayLegsOf(mesh).filter(({ destinations }) => destinations.some((destination) => destination.host === host)).flatMap((leg) => gatewayNamespaces(mesh, leg)));
+    if (viewers === UNKNOWN) return true; // Nobody can tell who sees it.
+    if (viewers === "everywhere" || viewers.size === 0) return false;
+    // Without a mesh leg nothing says which Service it is; a Gateway is usually written beside its pods.
+    const beside = ({ gateways }: Leg): readonly string[] => gateways.map((gateway) => gateway.slice(0, gateway.indexOf("/")));
+    const places = new Set(gatewayLegsOf(mesh).filter(({ destinations }) => destinations.some((destination) => destination.host === host)).flatMap((leg) => [...gatewayNamespaces(mesh, leg), ...beside(leg)]));
     return [...viewers].every((viewer) => places.has(viewer));
 }
 

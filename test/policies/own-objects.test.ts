@@ -20,7 +20,9 @@ const catalogues = fc.array(wise, { minLength: 1, maxLength: 6 }).map((inputs) =
     return inputs.filter((input) => !hosts.has(input.host) && hosts.add(input.host)).map((input): DeclarationInput => {
         const forAll = gateway?.consumers === "all";
         const consumers = input.gateway === undefined ? input.consumers : forAll ? [{ namespace: "*" }] : input.consumers.filter(({ namespace }) => namespace !== "*" && namespace !== gateway?.namespace);
-        return { ...input, gateway: input.gateway === undefined || gateway === undefined ? undefined : { ...gateway, ports }, consumers: consumers.length === 0 ? [{ namespace: "somebody" }] : consumers };
+        // Service accounts are the locked gateway's to enforce, and this catalogue's gateway is another one than the declaration's.
+        const named = consumers.map(({ namespace, serviceAccounts }) => (gateway?.lockdown === input.gateway?.lockdown && serviceAccounts !== undefined ? { namespace, serviceAccounts } : { namespace }));
+        return { ...input, gateway: input.gateway === undefined || gateway === undefined ? undefined : { ...gateway, ports }, consumers: named.length === 0 ? [{ namespace: "somebody" }] : named };
     });
 });
 

@@ -27,7 +27,8 @@ describe("objects of the client in a snapshot", () => {
     });
 
     it("takes custom resources of any shape, or leaves them", () => {
-        expect(istioObjectOf("Gateway", { metadata: { name: "a", namespace: "b", labels: { c: "d", e: 1 } }, spec: [] })).to.deep.equal({ kind: "Gateway", namespace: "b", name: "a", labels: { c: "d" }, annotations: {}, spec: {} });
+        expect(istioObjectOf("Gateway", { metadata: { name: "a", namespace: "b", labels: { c: "d", e: 1 } }, spec: [] })).to.deep.equal({ kind: "Gateway", namespace: "b", name: "a", labels: { c: "d" }, annotations: {}, spec: {}, fieldManagers: [] });
+        expect(istioObjectOf("Gateway", { metadata: { name: "a", namespace: "b", managedFields: [{ manager: "kubectl" }, {}, 1] } })).to.have.property("fieldManagers").that.deep.equals(["kubectl", "", ""]);
         expect([null, 1, {}, { metadata: null }, { metadata: { name: "a" } }].map((item) => istioObjectOf("Gateway", item))).to.deep.equal([undefined, undefined, undefined, undefined, undefined]);
     });
 
