@@ -28,6 +28,6 @@ export class EgressPolicies {
         checkLevelNames("EgressPolicies", options.rules ?? RULES, levels, ["all", ...policies.map((policy) => policy.name)]);
         const args = policyPackArgs(options);
         const { PolicyPack } = createRequire(__filename)("@pulumi/policy") as { PolicyPack: new (name: string, args: PolicyPackArgs, initial?: PolicyPackConfig) => unknown };
-        new PolicyPack(name, { ...args, policies: [...args.policies, ...policies] }, levels as PolicyPackConfig);
+        new PolicyPack(name, { ...args, policies: [...args.policies, ...policies] }, levels);
     }
 }

@@ -17,9 +17,9 @@ describe("judgeObjects", () => {
         const { findings, unjudged, exempted, problems } = judgeObjects([first, second] as MeshObject[], OPTIONS);
         expect(findings.map(({ code, label, object }) => [code, label, object])).to.deep.equal([["E105", "DestinationRule egress/b", first], ["E105", "DestinationRule egress/a", second], ["E602", "DestinationRule egress/a", second]]);
         expect(second?.position).to.deep.equal(["items", 1]);
-        const { object: _, ...finding } = findings[0] ?? { object: undefined };
+        const [finding] = findings;
         expect(finding).to.deep.include({ code: "E105", name: "ejection-guard-missing", level: "mandatory", severity: "high", path: ["spec", "trafficPolicy", "outlierDetection", "maxEjectionPercent"], field: "spec.trafficPolicy.outlierDetection.maxEjectionPercent" });
-        expect(finding).to.have.property("message").that.equals(`E105 DestinationRule egress/b: spec.trafficPolicy.outlierDetection.maxEjectionPercent ${String((finding as { text?: string }).text)} See docs/rules/E105.md`);
+        expect(finding).to.have.property("message").that.equals(`E105 DestinationRule egress/b: spec.trafficPolicy.outlierDetection.maxEjectionPercent ${finding?.text} See docs/rules/E105.md`);
         expect({ unjudged, exempted, problems }).to.deep.equal({ unjudged: [], exempted: [], problems: [] });
     });
 

@@ -20,7 +20,7 @@ const sidecar = (namespace: string, hosts: readonly string[], spec: object = {})
 /** The complete mTLS passthrough setup of the fixtures, with one object changed. */
 function setup(change: (manifest: Manifest) => Manifest | undefined = (manifest) => manifest): Manifest[] {
     const whole = fixtures("valid").find(({ file }) => file.startsWith("E203-"))?.manifests ?? [];
-    return whole.flatMap((manifest) => change(structuredClone(manifest) as Manifest) ?? []);
+    return whole.flatMap((manifest) => change(structuredClone(manifest)) ?? []);
 }
 const named = (name: string, change: (spec: Record<string, unknown>) => Record<string, unknown> | undefined) => (manifest: Manifest): Manifest | undefined => {
     if (manifest.metadata?.["name"] !== name) return manifest;
@@ -103,7 +103,7 @@ describe("E401 export-unseen", () => {
         expect(levels("E401", setup(named("partner-api-gateway", (spec) => ({ ...spec, exportTo: ["payments"] }))))).to.deep.equal(["mandatory"]);
         expect(levels("E401", setup((manifest) => (manifest.kind === "DestinationRule" && manifest.metadata?.["namespace"] === "egress" ? { ...manifest, spec: { ...manifest.spec, exportTo: ["payments"] } } : manifest)))).to.deep.equal(["mandatory"]);
         const moved = setup((manifest) => (manifest.kind === "DestinationRule" && manifest.metadata?.["namespace"] === "egress" ? { ...manifest, metadata: { ...manifest.metadata, namespace: "third" } } : manifest));
-        expect(judgeWith(ruleOf("E401"), moved.map((manifest) => resourceOf(manifest))).violations.map(({ message }) => message.slice(0, 61))).to.deep.equal(["E401 DestinationRule third/partner-api: metadata.namespace is "]);
+        expect(judgeWith(ruleOf("E401"), moved.map((manifest) => resourceOf(manifest))).violations.map(({ message }) => message.slice(0, 67))).to.deep.equal(["E401 DestinationRule third/partner-api: metadata.namespace is third"]);
     });
 
     it("tells once of many hosts that are exported to all", () => {
