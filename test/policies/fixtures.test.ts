@@ -6,7 +6,9 @@ import { type Manifest, accept, findingsOf, fixtures } from "./support";
 /** The rule about API versions themselves. */
 const VERSIONS = "outdated-api-version";
 
-describe("rule fixtures", () => {
+describe("rule fixtures", function () {
+    this.timeout(120_000);
+
     for (const side of ["valid", "invalid"] as const) {
         for (const fixture of fixtures(side)) {
             it(`${side}/${fixture.file} (ACCEPT=1 writes what is expected anew)`, () => {

@@ -52,7 +52,7 @@ describe("the pool behind a host", () => {
     it("is not what an unreadable annotation says", () => {
         for (const membership of ["Fixed", "", 1, {}, ["fixed"]]) expect(names(entry({ "istio-egress/membership": membership }), [])).to.deep.equal(UNDECLARED);
         const twoDigits = { "istio-egress/membership": "fixed", "istio-egress/addresses-per-answer": "two" };
-        const rule: Manifest = { ...entry(twoDigits), kind: "DestinationRule", spec: { host: "api.partner.example", trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s" } }, loadBalancer: { simple: "ROUND_ROBIN" }, outlierDetection: { maxEjectionPercent: 30, minHealthPercent: 1 } } } };
+        const rule: Manifest = { ...entry(twoDigits), kind: "DestinationRule", spec: { host: "api.partner.example", trafficPolicy: { loadBalancer: { simple: "ROUND_ROBIN" }, connectionPool: { tcp: { connectTimeout: "1s" } }, outlierDetection: { maxEjectionPercent: 30, minHealthPercent: 1 } } } };
         expect(findingsOf(rule)).to.deep.equal([]);
     });
 

@@ -32,7 +32,9 @@ const objectsOf = (declared: readonly Declaration[]): Manifest[] => declared.fla
 const WHOLE = { objects: "all" };
 const unexpected = (manifests: readonly Manifest[], configuration = {}): string[] => findingsOf(manifests, { configuration }).map(({ message }) => message).filter((message) => !message.startsWith("E505 "));
 
-describe("the objects of declarations", () => {
+describe("the objects of declarations", function () {
+    this.timeout(120_000);
+
     it("give no finding", () => {
         fc.assert(fc.property(catalogues, (inputs) => {
             const manifests = objectsOf(inputs.map(accept));

@@ -103,7 +103,7 @@ describe("E401 export-unseen", () => {
         expect(levels("E401", setup(named("partner-api-gateway", (spec) => ({ ...spec, exportTo: ["payments"] }))))).to.deep.equal(["mandatory"]);
         expect(levels("E401", setup((manifest) => (manifest.kind === "DestinationRule" && manifest.metadata?.["namespace"] === "egress" ? { ...manifest, spec: { ...manifest.spec, exportTo: ["payments"] } } : manifest)))).to.deep.equal(["mandatory"]);
         const moved = setup((manifest) => (manifest.kind === "DestinationRule" && manifest.metadata?.["namespace"] === "egress" ? { ...manifest, metadata: { ...manifest.metadata, namespace: "third" } } : manifest));
-        expect(judgeWith(ruleOf("E401"), moved.map((manifest) => resourceOf(manifest))).violations.map(({ message }) => message.slice(0, 62))).to.deep.equal(["E401 DestinationRule third/partner-api: metadata.namespace is "]);
+        expect(judgeWith(ruleOf("E401"), moved.map((manifest) => resourceOf(manifest))).violations.map(({ message }) => message.slice(0, 67))).to.deep.equal(["E401 DestinationRule third/partner-api: metadata.namespace is third"]);
     });
 
     it("tells once of many hosts that are exported to all", () => {

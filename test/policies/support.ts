@@ -119,6 +119,12 @@ const FIXTURES = path.join(__dirname, "../fixtures");
 
 /** The fixtures of rules: `CODE-what.yaml` with `CODE-what.expected.yaml` beside it. */
 export function fixtures(side: "valid" | "invalid"): readonly Fixture[] {
+    return (read[side] ??= readFixtures(side));
+}
+
+const read: Partial<Record<"valid" | "invalid", readonly Fixture[]>> = {};
+
+function readFixtures(side: "valid" | "invalid"): readonly Fixture[] {
     const folder = path.join(FIXTURES, side);
     const files = readdirSync(folder).filter((name) => /^E\d{3}-.*(?<!\.expected)\.yaml$/.test(name)).sort();
     return files.map((file) => {
