@@ -88,6 +88,7 @@ const CASES: readonly Case[] = [
     },
     {
         file: "https-server", title: "Protocol HTTPS instead of TLS on the ISTIO_MUTUAL server", logs: "gateway", earlier: "NR",
+        why: "the gateway reads HTTP where the application's TLS comes (DPE, http1.codec_error)",
         expect: ({ partner, other }) => {
             expect(partner).to.match(FAILED);
             expect(other).to.equal(RIGHT.other);
