@@ -1,7 +1,7 @@
 // F: one A record, its VIP dies, and the GSLB moves the record some seconds later. What do new connections lose, and until when?
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
-import { Route, fillDefaults, lossWindow, subsetName } from "../../../model";
+import { Route, fillDefaults, lossWindow } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import type { Lab } from "../lab";
 import type { Second } from "../lab/agent/load";
@@ -82,20 +82,7 @@ const ROWS: readonly Row[] = [
 ];
 
 const hostOf = ({ id }: Row, flip: number): string => `${id}-${String(flip)}.failing.example`;
-function declaration(row: Row, flip: number, ttl: number): DeclarationInput {
-    const plain = declared(hostOf(row, flip), { failover: { detectionTime: `${String(flip)}s`, dnsTtl: `${String(ttl)}s` } }, ...row.changes);
-    return row.attempts === undefined ? plain : { ...plain, manifestOverrides: { ...plain.manifestOverrides, ...patientHop(plain) } };
-}
-
-/**
- * The hop to the gateway with Istio's own connectTimeout of 10 s, as in the earlier lab. The library's 1 s includes the handshake with the gateway: on a machine that has ten
- * times more to do than it can, that takes longer now and then, and one connection that is late fails all that wait beside it. This scenario asks about the other hop.
- */
-function patientHop(input: DeclarationInput): NonNullable<DeclarationInput["manifestOverrides"]> {
-    const tls = input.route === Route.Passthrough ? { mode: "DISABLE" } : { mode: "ISTIO_MUTUAL", sni: input.host };
-    return { "DestinationRule/subset": { spec: { subsets: [{ name: subsetName(fillDefaults(input)), trafficPolicy: { tls } }] } } };
-}
-
+const declaration = (row: Row, flip: number, ttl: number): DeclarationInput => declared(hostOf(row, flip), { failover: { detectionTime: `${String(flip)}s`, dnsTtl: `${String(ttl)}s` } }, ...row.changes);
 const addresses = new Addresses();
 
 scenario("failure-failover", { title: "Failure with one A record", question: "The only VIP dies and the GSLB moves the record after 5, 10 or 20 s: what do new connections lose, with which settings?" }, ({ lab, cell }) => {
