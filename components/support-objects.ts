@@ -25,9 +25,22 @@ export async function registerSupport({ component, subject, name }: Owner, input
         }
         const { apiVersion, kind, metadata, ...fields } = (value as SupportManifest).object;
         const dependsOn = (plain.after ?? []).flatMap((key) => made.get(key) ?? []);
-        made.set(plain.key, new k8s.apiextensions.CustomResource(`${name}-${plain.key}`, { apiVersion, kind, metadata, ...fields }, { parent: component, dependsOn }));
+        made.set(plain.key, newObject(`${name}-${plain.key}`, { apiVersion, kind, metadata, ...fields }, { parent: component, dependsOn }));
     }
     return made;
+}
+
+interface ObjectArgs {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly metadata: pulumi.Input<object>;
+    readonly [field: string]: unknown;
+}
+
+/** The provider knows the core group as core/v1, which the generic class cannot say. */
+function newObject(name: string, args: ObjectArgs, options: pulumi.CustomResourceOptions): pulumi.Resource {
+    if (args.apiVersion !== "v1") return new k8s.apiextensions.CustomResource(name, args, options);
+    return args.kind === "Service" ? new k8s.core.v1.Service(name, args as k8s.core.v1.ServiceArgs, options) : new k8s.core.v1.ServiceAccount(name, args as k8s.core.v1.ServiceAccountArgs, options);
 }
 
 /** The same value, known as early, which waits for resources and depends on them: hosts come after these, and go before them. */

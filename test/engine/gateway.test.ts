@@ -59,7 +59,8 @@ describe("a deployed gateway and its lockdown", function () {
 
     it("turns the lock by one object, which goes last", async () => {
         const output = await up("enforced");
-        expect(changes({ code: 0, stdout: output, stderr: "" } as never)).to.include({ updated: 2, deleted: 1 });
+        // Two policies, and the three components whose arguments say the mode.
+        expect(changes({ code: 0, stdout: output, stderr: "" } as never)).to.include({ updated: 5, deleted: 1 });
         const lines = output.split("\n"), last = (pattern: RegExp): number => lines.findLastIndex((line) => pattern.test(line));
         expect(last(/platform-open deleted/)).to.be.greaterThan(Math.max(last(/database-authorization updated/), last(/rates-authorization updated/), last(/platform-closed created/))).and.to.not.equal(-1);
         expect(await names("AuthorizationPolicy")).to.deep.equal(["istio-egress/egress-db-partner-example", "istio-egress/egress-rates-partner-example", "istio-egress/egressgateway-platform-closed"]);

@@ -106,8 +106,8 @@ describe("EgressGateway", () => {
             expect(await valueOf(reference)).to.deep.include({ serviceHost: "egressgateway-platform.istio-egress.svc.cluster.local", selector: { "istio-egress/gateway": "egressgateway-platform" } });
             await settled();
             expect(list.filter(({ type }) => type.startsWith("kubernetes:")).map(({ type, name }) => `${type} ${name}`).sort()).to.deep.equal([
-                "kubernetes:apps/v1:Deployment platform-deployment", "kubernetes:autoscaling/v2:HorizontalPodAutoscaler platform-autoscaler", "kubernetes:policy/v1:PodDisruptionBudget platform-pod-disruption-budget",
-                "kubernetes:v1:Service platform-service", "kubernetes:v1:ServiceAccount platform-service-account",
+                "kubernetes:apps/v1:Deployment platform-deployment", "kubernetes:autoscaling/v2:HorizontalPodAutoscaler platform-autoscaler",
+                "kubernetes:core/v1:Service platform-service", "kubernetes:core/v1:ServiceAccount platform-service-account", "kubernetes:policy/v1:PodDisruptionBudget platform-pod-disruption-budget",
             ]);
         }
     });
