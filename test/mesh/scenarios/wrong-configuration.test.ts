@@ -192,7 +192,7 @@ scenario("wrong-configuration", {
     }
 
     cell({
-        id: "authorization", title: "Not wrong: an AuthorizationPolicy by principal and connection.sni at the gateway", full: {}, quick: {},
+        id: "authorization", title: "Not wrong: an AuthorizationPolicy by principal and connection.sni at the gateway", full: {},
         measure: (one) => laid(one, "authorization", async () => {
             const begin = Date.now();
             const [allowed, denied, elsewhere] = [await one.apps.payments.request(PARTNER), await one.apps.orders.request(PARTNER), await one.apps.orders.request(OTHER)];
