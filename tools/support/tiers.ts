@@ -24,5 +24,5 @@ export async function engineTier(): Promise<Counts> {
 /** The quick set of scenarios on a real mesh: `npm run setup` first, on Linux as root. */
 export async function meshTier(): Promise<Counts> {
     await build();
-    return mocha("mesh", ["test/mesh/**/*.test.ts"], 15 * 60_000);
+    return mocha("mesh", ["test/mesh/**/*.test.ts"], 25 * 60_000);
 }
