@@ -2,7 +2,7 @@
 import * as k8s from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { type Manifest, manifestsOf, writtenBy } from "../manifests";
-import { checkDeclaration, fillDefaults, formatPath, formerApiVersions, milliseconds, planOf } from "../model";
+import { type Declaration, checkDeclaration, fillDefaults, formatPath, formerApiVersions, milliseconds, planOf } from "../model";
 import { DeclarationError, describeProblems } from "./errors";
 import type { ExternalEgressHostArgs } from "./external-egress-host-args";
 import { type ResolvedInputs, resolveInputs, unknownPaths } from "./inputs";
@@ -58,18 +58,20 @@ export class ExternalEgressHost extends pulumi.ComponentResource<HostData> {
     protected override async initialize(args: pulumi.Inputs, _opts?: pulumi.ComponentResourceOptions, name = ""): Promise<HostData> {
         const pending = resolveInputs(args), inputs = pending instanceof Promise ? await pending : pending;
         if (pending instanceof Promise) check(name, inputs);
+        const declarationOf = parseOnce();
         const urn = await new Promise<string>((resolve) => this.urn.apply(resolve));
-        const build = (value: unknown): Manifest[] => manifestsOf(name, fillDefaults(value)).map((manifest) => writtenBy(urn, manifest));
+        const build = (value: unknown): Manifest[] => manifestsOf(name, declarationOf(value)).map((manifest) => writtenBy(urn, manifest));
         const items = trackItems(inputs, build, slotOf, (manifest) => manifest.key);
         const { shown, hidden } = split(items);
         for (const { plain, uncertainBy } of hidden) {
             await pulumi.log.warn(`${subjectOf(name)}: ${plain.role} is left out of this preview, since it depends on ${uncertainBy.map(({ path }) => formatPath(path)).join(", ")}, which is not known yet; an object that exists is shown as a deletion.`, this);
         }
-        registerObjects({ component: this, urn }, name, inputs, shown);
+        const settleTime = pulumi.output(track(inputs, (value) => milliseconds(declarationOf(value).settleTime)));
+        registerObjects({ component: this, urn }, name, settleTime, shown);
         const data = {
-            host: track(inputs, (value) => fillDefaults(value).host),
-            plan: track(inputs, (value) => planOf(fillDefaults(value)) as unknown as HostPlan),
-            objects: track(inputs, (value) => manifestsOf(name, fillDefaults(value)).map(describe).filter((_, index) => items[index]?.uncertainBy.length === 0)),
+            host: track(inputs, (value) => declarationOf(value).host),
+            plan: track(inputs, (value) => planOf(declarationOf(value)) as unknown as HostPlan),
+            objects: track(inputs, (value) => manifestsOf(name, declarationOf(value)).map(describe).filter((_, index) => items[index]?.uncertainBy.length === 0)),
         };
         // Here and not in the constructor: outputs of a refused declaration would report its error a second time.
         this.registerOutputs(data);
@@ -83,6 +85,17 @@ const subjectOf = (name: string): string => `ExternalEgressHost ${JSON.stringify
 function check(name: string, inputs: ResolvedInputs): void {
     const result = checkDeclaration(inputs.value, unknownPaths(inputs));
     if (!result.ok) throw new DeclarationError(subjectOf(name), describeProblems(result.problems, inputs.leaves));
+}
+
+/** Reads declarations, each arguments object once for all that is built from it. */
+function parseOnce(): (args: unknown) => Declaration {
+    const parsed = new WeakMap<object, Declaration>();
+    return (args) => {
+        if (typeof args !== "object" || args === null) return fillDefaults(args);
+        const declaration = parsed.get(args) ?? fillDefaults(args);
+        parsed.set(args, declaration);
+        return declaration;
+    };
 }
 
 /** Which manifests of two builds are the same one: by part, and by their order within it. */
@@ -109,8 +122,8 @@ function formerUrns({ urn }: Parent, kind: string, name: string): string[] {
     return formerApiVersions(kind).map((version) => `urn:pulumi:${stack}::${project}::${parentType}$kubernetes:${version}:${kind}::${name}`);
 }
 
-function registerObjects(parent: Parent, name: string, inputs: ResolvedInputs, items: readonly TrackedItem<Manifest>[]): void {
-    const settle = new Settle(pulumi.output(track(inputs, (value) => milliseconds(fillDefaults(value).settleTime))));
+function registerObjects(parent: Parent, name: string, settleTime: pulumi.Output<number>, items: readonly TrackedItem<Manifest>[]): void {
+    const settle = new Settle(settleTime);
     const written: pulumi.Resource[] = [];
     for (const { plain, value } of items) {
         const { apiVersion, kind } = plain.object, { metadata, spec } = (value as Manifest).object;
