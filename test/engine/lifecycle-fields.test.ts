@@ -41,7 +41,9 @@ describe("a change of each field", function () {
     });
 
     it("is tried for every field that can change", () => {
-        const fields = Object.keys(SAMPLES).filter((field, _, all) => !all.some((other) => other.startsWith(`${field}.`) || other === `${field}*`));
+        // How a gateway is deployed is EgressGateway's to say, not a declaration's: gateway.test.ts.
+        const ofGateway = (field: string): boolean => field === "gateway.mode" || field.startsWith("gateway.deployment");
+        const fields = Object.keys(SAMPLES).filter((field, _, all) => !ofGateway(field) && !all.some((other) => other.startsWith(`${field}.`) || other === `${field}*`));
         const tried = new Set(FIELD_CHANGES.map(({ field }) => field.split(" ")[0]));
         expect([...tried, ...UNCHANGEABLE].sort()).to.deep.equal(fields.sort());
     });

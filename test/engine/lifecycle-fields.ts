@@ -22,11 +22,27 @@ const gateway = (changes: Partial<typeof GATEWAY>): Changes => ({ gateway: { ...
 const direct = (field: string, to: Changes, from: Changes = {}): FieldChange => ({ field, from: { ...DIRECT, ...from }, to });
 const outlier = (changes: NonNullable<DeclarationInput["outlier"]>, name: keyof typeof changes): FieldChange => direct(`outlier.${name}`, { outlier: changes });
 
+/** The gateway speaks TLS for an application that speaks HTTP. */
+const ORIGINATED: Changes = { route: "tls-origination", ports: [{ number: 443, protocol: "HTTP" }] };
+const FILES = { mode: "MUTUAL", clientCertificate: "/etc/certs/client.pem", privateKey: "/etc/certs/client.key" } as const;
+const tls = (name: keyof NonNullable<DeclarationInput["tls"]>, to: DeclarationInput["tls"], from?: DeclarationInput["tls"], item = ""): FieldChange => ({ field: `tls.${name}${item}`, from: { ...ORIGINATED, tls: from }, to: { tls: to } });
+const LOCKED = gateway({ lockdown: "enforced" });
+
 export const FIELD_CHANGES: readonly FieldChange[] = [
     { field: "host", to: { host: "renamed.field.example" } },
     { field: "namespace", to: { namespace: "egress-new" } },
     { field: "ports.*.number", to: { ports: [{ number: 8443 }] } },
     { field: "ports.*.number added", to: { ports: [{ number: 443 }, { number: 8443 }] } },
+    { field: "ports.*.protocol", from: ORIGINATED, to: { ports: [{ number: 443, protocol: "TCP" }], addresses: ["192.0.2.7"] } },
+    { field: "ports.*.targetPort", from: ORIGINATED, to: { ports: [{ number: 443, protocol: "HTTP", targetPort: 8443 }] } },
+    { field: "addresses.*", from: { ports: [{ number: 443, protocol: "TCP" }], addresses: ["192.0.2.8"] }, to: { addresses: ["192.0.2.9"] } },
+    tls("mode", { mode: "MUTUAL", credentialName: "partner" }, { credentialName: "partner" }),
+    tls("credentialName", { credentialName: "partner" }),
+    tls("caCertificates", { caCertificates: "/etc/certs/ca.pem" }),
+    tls("clientCertificate", { ...FILES, clientCertificate: "/etc/certs/newer.pem" }, FILES),
+    tls("privateKey", { ...FILES, privateKey: "/etc/certs/newer.key" }, FILES),
+    tls("subjectAltNames", { subjectAltNames: ["edge.partner.example"] }, undefined, ".*"),
+    tls("sni", { sni: "edge.partner.example" }),
     { field: "pool.membership", to: { pool: { membership: "rotating", addressesPerAnswer: 2 } } },
     { field: "pool.addressesPerAnswer", to: { pool: { membership: "fixed", addressesPerAnswer: 3 } } },
     direct("failover.detectionTime", { failover: { ...FAILOVER, detectionTime: "20s" } }),
@@ -42,6 +58,8 @@ export const FIELD_CHANGES: readonly FieldChange[] = [
     { field: "gateway.ports.*.number", to: gateway({ ports: [{ number: 443, targetPort: 8443 }, { number: 9443, targetPort: 9443 }] }) },
     { field: "gateway.ports.*.targetPort", to: gateway({ ports: [{ number: 443, targetPort: 10443 }] }), from: gateway({ ports: [{ number: 443, targetPort: 8443 }] }) },
     { field: "gateway.istioVersion", to: gateway({ istioVersion: "1.30.0" }) },
+    { field: "gateway.lockdown", to: gateway({ lockdown: "dry-run" }) },
+    { field: "consumers.*.serviceAccounts.*", from: { ...LOCKED, consumers: [{ namespace: "payments", serviceAccounts: ["shop"] }] }, to: { consumers: [{ namespace: "payments", serviceAccounts: ["till"] }] } },
     { field: "gateway.consumers", to: { ...gateway({ consumers: "all" }), consumers: [{ namespace: "*" }] } },
     { field: "consumers.*.namespace", to: { consumers: [{ namespace: "orders" }] } },
     { field: "consumers.*.namespace added", to: { consumers: TWO } },
@@ -66,7 +84,7 @@ export const FIELD_CHANGES: readonly FieldChange[] = [
 ];
 
 /** Properties of which only one value is supported so far, so that nothing can change. */
-export const UNCHANGEABLE = ["ports.*.protocol", "pool.standbyAddresses.*"];
+export const UNCHANGEABLE = ["pool.standbyAddresses.*"];
 
 export interface PlannedChange {
     readonly field: string;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { manifestsOf } from "../../manifests";
 import type { Manifest } from "../../manifests";
-import { ANNOTATIONS, API_VERSIONS } from "../../model";
+import { ANNOTATIONS, API_VERSIONS, AUTHORIZATION_POLICY, SECURITY_VERSION } from "../../model";
 import type { DeclarationInput, IstioKind } from "../../model";
 import type { RunOptions, RunResult } from "../../tools/support/process";
 import { accept } from "../support/declarations";
@@ -78,8 +78,9 @@ export async function startLife(server: ApiServer): Promise<Life> {
 
 async function heldBy(server: ApiServer): Promise<Map<string, KubernetesObject>> {
     const found = new Map<string, KubernetesObject>();
-    for (const [kind, url] of Object.entries(URLS)) {
-        const { body } = await server.request("GET", `/apis/${API_VERSIONS[kind as IstioKind]}/${url}`);
+    const lists = Object.entries(URLS).map(([kind, url]): [kind: string, url: string] => [kind, `${API_VERSIONS[kind as IstioKind]}/${url}`]);
+    for (const [kind, url] of [...lists, [AUTHORIZATION_POLICY, `${SECURITY_VERSION}/authorizationpolicies`] as const]) {
+        const { body } = await server.request("GET", `/apis/${url}`);
         for (const item of body.items ?? []) found.set(objectKey({ ...item, kind }), item);
     }
     return found;
@@ -121,7 +122,7 @@ export async function expectExactly(life: Life, hosts: readonly PlannedHost[]): 
 
 /** The state names the objects that the API server holds, each once. */
 export async function expectStateOf(life: Life): Promise<void> {
-    const outputs = (await stateResources(life.must)).filter(({ type }) => type.includes(":networking.istio.io/")).map((one) => one.outputs as KubernetesObject | undefined);
+    const outputs = (await stateResources(life.must)).filter(({ type }) => type.includes(".istio.io/")).map((one) => one.outputs as KubernetesObject | undefined);
     expect(outputs.map((output) => output?.metadata?.["uid"])).to.have.members(Object.values(uids(await life.held())));
 }
 

@@ -69,7 +69,7 @@ describe("the API server and istiod's webhook", function () {
         });
     }
 
-    it("accept everything that the pack refuses: it stands where they do not look", async () => {
+    it("accept nearly everything that the pack refuses: it stands where they do not look", async () => {
         const folder = path.join(__dirname, "../fixtures/invalid"), verdicts: string[] = [];
         for (const file of readdirSync(folder).filter((name) => name.endsWith(".yaml") && !name.endsWith(".expected.yaml"))) {
             for (const document of parseAllDocuments(readFileSync(path.join(folder, file), "utf8"))) {
@@ -79,9 +79,12 @@ describe("the API server and istiod's webhook", function () {
                 if (status !== 201) verdicts.push(`${file} ${object.kind}: ${body.message ?? ""}`);
             }
         }
-        expect(verdicts).to.deep.equal([]);
+        expect(verdicts.map((verdict) => verdict.slice(0, 4)), verdicts.join("\n")).to.deep.equal(REFUSED_BY_ISTIO);
     });
 });
+
+/** The rules whose bad example Istio itself refuses: files that never met a cluster are told before they do. */
+const REFUSED_BY_ISTIO = ["E107", "E205", "E206", "E306", "E402"];
 
 const PLURALS: Readonly<Record<string, string>> = { ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices", AuthorizationPolicy: "authorizationpolicies" };
 
