@@ -25,8 +25,9 @@ export const tcpWithoutAddresses: SetRule = {
     kinds: ["ServiceEntry"],
     configuration: noConfiguration,
     checkSet(mesh) {
-        const bare = entryHosts(mesh).filter((entry) => entry.isExternal && entry.object.at(["spec", "addresses"]) === undefined && !isForGateways(mesh, entry))
-            .flatMap((entry): HostPort[] => entry.ports.filter(({ protocol }) => protocol !== UNKNOWN && isTcp(protocol)).map((port) => ({ ...entry, port })));
+        const bare = entryHosts(mesh).filter(({ object, isExternal }) => isExternal && object.at(["spec", "addresses"]) === undefined)
+            .flatMap((entry): HostPort[] => entry.ports.filter(({ protocol }) => protocol !== UNKNOWN && isTcp(protocol)).map((port) => ({ ...entry, port })))
+            .filter((entry) => !isForGateways(mesh, entry));
         return [...groupBy(bare, ({ port }) => String(port.number)).values()].flatMap((group) => {
             const pairs = new Map(meetings(group).filter(({ first, second }) => first.host !== second.host).map((meeting) => [meeting.second, meeting]));
             return group.map((item): SetVerdict => {
@@ -51,11 +52,20 @@ export const tcpWithoutAddresses: SetRule = {
 function isForGateways(mesh: Mesh, { host, viewers }: EntryHost): boolean {
     if (viewers === UNKNOWN) return true; // Nobody can tell who sees it.
     if (viewers === "everywhere" || viewers.size === 0) return false;
-    // Without a mesh leg nothing says which Service it is; a Gateway is usually written beside its pods.
-    const beside = ({ gateways }: Leg): readonly string[] => gateways.map((gateway) => gateway.slice(0, gateway.indexOf("/")));
-    const places = new Set(gatewayLegsOf(mesh).filter(({ destinations }) => destinations.some((destination) => destination.host === host)).flatMap((leg) => [...gatewayNamespaces(mesh, leg), ...beside(leg)]));
+    const places = new Set((legsByDestination(mesh).get(host) ?? []).flatMap((leg) => [...gatewayNamespaces(mesh, leg), ...besideGateways(leg)]));
     return [...viewers].every((viewer) => places.has(viewer));
 }
+
+/** The legs of gateways by where they lead, so that judging stays linear in the objects. */
+function legsByDestination(mesh: Mesh): ReadonlyMap<string, readonly Leg[]> {
+    return mesh.once("gateway legs by destination", () => {
+        const led = gatewayLegsOf(mesh).flatMap((leg) => [...new Set(leg.destinations.map(({ host }) => host))].map((host) => ({ host, leg })));
+        return new Map([...groupBy(led, ({ host }) => host)].map(([host, group]) => [host, group.map(({ leg }) => leg)]));
+    });
+}
+
+/** Without a mesh leg nothing says which Service it is; a Gateway is usually written beside its pods. */
+const besideGateways = ({ gateways }: Leg): readonly string[] => gateways.map((gateway) => gateway.slice(0, gateway.indexOf("/")));
 
 /** Istio allocates an address for an exact host that is resolved; a proxy uses it where it also answers the application's DNS queries. */
 const allocatable = ({ host, resolution }: EntryHost): boolean => !host.startsWith("*") && resolution !== "NONE";
