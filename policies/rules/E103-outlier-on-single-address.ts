@@ -5,7 +5,7 @@ import { outlierBlocks } from "../outlier";
 import { UNKNOWN } from "../plain";
 import type { SetRule, SetVerdict } from "../rule";
 import { hostRules } from "../views/destination-rules";
-import { entriesOf, isLogical, mayMeet } from "../views/service-entries";
+import { entriesMet, isLogical } from "../views/service-entries";
 
 export const outlierOnSingleAddress: SetRule = {
     code: "E103",
@@ -20,7 +20,7 @@ export const outlierOnSingleAddress: SetRule = {
     checkSet(mesh) {
         if (!mesh.isSure("ServiceEntry")) return [];
         return hostRules(mesh).flatMap(({ object, host, shown, viewers }): SetVerdict[] => {
-            const entries = entriesOf(mesh, host).filter((entry) => mayMeet(viewers, entry.viewers));
+            const entries = entriesMet(mesh, host, viewers);
             const [entry] = entries;
             // Where another view of the host has a list, the rule may be meant for that one.
             if (entry === undefined || !entries.every(isLogical)) return [];

@@ -1,10 +1,10 @@
 // E109: outlier detection on a rotating pool under STRICT_DNS: each answer takes the ejected addresses away before their time is over.
-import { Membership, Resolution } from "../../model";
+import { Membership } from "../../model";
 import { poolConfiguration, type PoolConfiguration } from "../configuration";
 import { outlierBlocks } from "../outlier";
 import type { SetRule, SetVerdict } from "../rule";
 import { hostRules } from "../views/destination-rules";
-import { entriesOf, isLogical, mayMeet } from "../views/service-entries";
+import { entriesMet, mayBeDnsList } from "../views/service-entries";
 
 export const ejectionStateLost: SetRule<PoolConfiguration> = {
     code: "E109",
@@ -19,9 +19,9 @@ export const ejectionStateLost: SetRule<PoolConfiguration> = {
     checkSet(mesh, { pools }) {
         if (!mesh.isSure("ServiceEntry")) return [];
         return hostRules(mesh).flatMap(({ object, host, shown, viewers }): SetVerdict[] => {
-            const entries = entriesOf(mesh, host).filter((entry) => mayMeet(viewers, entry.viewers));
+            const entries = entriesMet(mesh, host, viewers);
             // LOGICAL_DNS is E103's, and without a DNS list there is nothing to lose.
-            if (entries.length > 0 && !entries.some((entry) => entry.resolution === Resolution.Dns && !isLogical(entry))) return [];
+            if (!mayBeDnsList(entries)) return [];
             const answer = [object, ...entries.map((entry) => entry.object)].map((about) => pools.of(about, host)).find(({ state }) => state === "declared");
             if (answer?.state !== "declared" || answer.pool.membership !== Membership.Rotating) return [];
             return outlierBlocks(object).map(({ path }) => ({

@@ -1,11 +1,11 @@
 // E111: LEAST_REQUEST in front of a small fixed pool: it favours a dead address, which never has active requests.
-import { LoadBalancer, Membership, type Path, Resolution } from "../../model";
+import { LoadBalancer, Membership, type Path } from "../../model";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import type { MeshObject } from "../objects";
 import { UNKNOWN, isObject } from "../plain";
 import type { SetRule, SetVerdict } from "../rule";
 import { hostRules } from "../views/destination-rules";
-import { entriesOf, isLogical, mayMeet } from "../views/service-entries";
+import { entriesMet, mayBeDnsList } from "../views/service-entries";
 
 /** From ten addresses on a dead one draws little, whatever the load balancer. */
 const SMALL = 10;
@@ -30,9 +30,9 @@ export const leastRequestSmallPool: SetRule<PoolConfiguration> = {
             if (answer.state !== "declared" || answer.isSizeUnknown || answer.pool.membership !== Membership.Fixed) return [];
             const { addressesPerAnswer: addresses } = answer.pool;
             if (addresses !== undefined && (addresses < 2 || addresses >= SMALL)) return [];
-            const entries = entriesOf(mesh, host).filter((entry) => mayMeet(viewers, entry.viewers));
+            const entries = entriesMet(mesh, host, viewers);
             // Only a DNS list is balanced over.
-            if (entries.length > 0 && !entries.some((entry) => entry.resolution === Resolution.Dns && !isLogical(entry))) return [];
+            if (!mayBeDnsList(entries)) return [];
             return policiesOf(object).flatMap((policy): SetVerdict[] => {
                 const balancer = [...policy, "loadBalancer"], path = [...balancer, "simple"], simple = object.text(path);
                 if (simple === UNKNOWN || (simple !== undefined && !LEAST_REQUEST.includes(simple)) || object.at([...balancer, "consistentHash"]) !== undefined) return [];

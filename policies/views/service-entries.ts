@@ -1,5 +1,5 @@
 // ServiceEntries as proxies see them: one line per host.
-import { CONNECT_STRATEGY_ANNOTATION, type Path, isLogicalDns, normaliseHost } from "../../model";
+import { CONNECT_STRATEGY_ANNOTATION, type Path, Resolution, isLogicalDns, normaliseHost } from "../../model";
 import { covers } from "../../model/preflight";
 import { type Viewers, commonViewers, isNobody } from "../../model/visibility";
 import type { Mesh } from "../mesh";
@@ -73,6 +73,16 @@ export function entriesFor(mesh: Mesh, host: string): readonly EntryHost[] {
 /** Whether some proxy may see both; what is not known may be. */
 export function mayMeet(one: Viewers | Unknown, other: Viewers | Unknown): boolean {
     return one !== UNKNOWN && other !== UNKNOWN && !isNobody(commonViewers(one, other));
+}
+
+/** The entries of a host that a proxy may see beside what these viewers see. */
+export function entriesMet(mesh: Mesh, host: string, viewers: Viewers | Unknown): readonly EntryHost[] {
+    return entriesOf(mesh, host).filter((entry) => mayMeet(viewers, entry.viewers));
+}
+
+/** Whether Envoy may keep a list of a host's addresses from DNS: STRICT_DNS by one of its entries, or none is at hand. */
+export function mayBeDnsList(entries: readonly EntryHost[]): boolean {
+    return entries.length === 0 || entries.some((entry) => entry.resolution === Resolution.Dns && !isLogical(entry));
 }
 
 export function portsOf(entry: MeshObject): readonly EntryPort[] {
