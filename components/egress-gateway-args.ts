@@ -1,6 +1,6 @@
 // The arguments of EgressGateway, and the reference that declarations take.
 import type * as pulumi from "@pulumi/pulumi";
-import type { GatewayConsumers, GatewayMode, Lockdown } from "../model";
+import type { EnvoyFilters, GatewayConsumers, GatewayMode, Lockdown } from "../model";
 
 /** A port of the gateway's Service. */
 export interface GatewayPortArgs {
@@ -34,6 +34,12 @@ export interface GatewayReferenceArgs {
      * @default "off"
      */
     lockdown?: pulumi.Input<Lockdown>;
+    /**
+     * Whether its hosts may write EnvoyFilters, the only way to connect retry: `allowed` or `forbidden`. Each is narrow: one
+     * host's chain and cluster, merged, removed with the host.
+     * @default "allowed"; with forbidden the plan says what is lost
+     */
+    envoyFilters?: pulumi.Input<EnvoyFilters>;
 }
 
 /** A port of an egress gateway, one that exists or one to deploy. */
@@ -134,6 +140,12 @@ export interface EgressGatewayArgs {
      * @default "declared"
      */
     consumers?: pulumi.Input<GatewayConsumers>;
+    /**
+     * Whether its hosts may write EnvoyFilters, the only way to connect retry: `allowed` or `forbidden`. Each is narrow: one
+     * host's chain and cluster, merged, removed with the host.
+     * @default "allowed"; with forbidden the plan says what is lost
+     */
+    envoyFilters?: pulumi.Input<EnvoyFilters>;
     /** How the gateway is deployed. Required with mode deploy, refused without. */
     deployment?: pulumi.Input<GatewayDeploymentArgs>;
 }
@@ -153,4 +165,5 @@ export interface GatewayReferenceOutput {
     istioVersion: string;
     consumers: GatewayConsumers;
     lockdown: Lockdown;
+    envoyFilters: EnvoyFilters;
 }

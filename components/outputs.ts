@@ -20,7 +20,7 @@ export interface TimePart {
 
 /** How long new connections would fail after an address dies. */
 export interface LossWindowOutput {
-    /** What ends it: gslb, ejection, happy-eyeballs, application or unknown. */
+    /** What ends it: gslb, ejection, standby, happy-eyeballs, application or unknown. */
     endsBy: string;
     /** Upper bound in milliseconds; absent when it cannot be known. */
     ms?: number;
@@ -33,6 +33,33 @@ export interface DrainWaitOutput {
     /** Milliseconds; absent when it cannot be known. */
     ms?: number;
     parts: TimePart[];
+    text: string;
+}
+
+/** The pauses between attempts: uniform between 0 and an interval that doubles. Milliseconds. */
+export interface BackOffOutput {
+    baseMs: number;
+    maxMs: number;
+}
+
+/** What a new connection does that cannot be made. */
+export interface WaitingOutput {
+    /** Whether the gateway tries again for as long as a failover can last. */
+    waits: boolean;
+    reason: string;
+    /** How long it tries at least, in milliseconds; absent when it does not wait, like all that follows. */
+    budgetMs?: number;
+    attempts?: number;
+    backOff?: BackOffOutput;
+    /** The time-out of the handshake at the gateway, in milliseconds; only where the gateway ends the mesh's TLS. */
+    handshakeTimeoutMs?: number;
+    /** When the connection fails at the latest, in milliseconds. */
+    longestHoldMs?: number;
+}
+
+/** Addresses that serve when none that DNS answers does. */
+export interface StandbyOutput {
+    addresses: string[];
     text: string;
 }
 
@@ -66,6 +93,9 @@ export interface HostPlan {
     connectTimeout: string;
     outlier: OutlierOutput;
     window: LossWindowOutput;
+    /** Whether new connections wait for a failover instead of failing in the loss window. */
+    waiting: WaitingOutput;
+    standby?: StandbyOutput;
     drain: DrainWaitOutput;
     contract: ContractTermOutput[];
     /** What an unwise override or an unknown costs. */

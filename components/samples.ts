@@ -1,6 +1,6 @@
 // Stand-ins for values that are not known yet: at least two valid ones for every property of a declaration, which differ
 // in all that follows from them. tracking.ts finds with them what depends on a value.
-import { ALL_CONSUMERS, API_VERSIONS, AUTHORIZATION_POLICY, GatewayConsumers, GatewayMode, InCluster, LoadBalancer, Lockdown, Membership, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
+import { ALL_CONSUMERS, API_VERSIONS, AUTHORIZATION_POLICY, ENVOY_FILTER, EnvoyFilters, GatewayConsumers, GatewayMode, InCluster, LoadBalancer, Lockdown, Membership, OnConnectFailure, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
 
 const ANY_PATCH = { metadata: { labels: "sample", annotations: "sample" }, spec: "sample" };
 const TEXTS = ["sample-a", "sample-b"], DURATIONS = ["7s", "8s"], PERCENTS = [51, 52];
@@ -33,6 +33,7 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     "failover.detectionTime": DURATIONS,
     "failover.dnsTtl": DURATIONS,
     "failover.envoyRefresh": DURATIONS,
+    "failover.onConnectFailure": Object.values(OnConnectFailure),
     "failover.longestConnection": DURATIONS,
     route: [Route.MtlsPassthrough, Route.Passthrough, Route.TlsOrigination, Route.Direct],
     gateway: [gateway("a", 443, GatewayConsumers.Declared), gateway("b", 8443, GatewayConsumers.All)],
@@ -47,6 +48,7 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     "gateway.istioVersion": ["1.31.0", "1.32.0"],
     "gateway.consumers": Object.values(GatewayConsumers),
     "gateway.lockdown": Object.values(Lockdown),
+    "gateway.envoyFilters": Object.values(EnvoyFilters),
     "gateway.mode": Object.values(GatewayMode),
     "gateway.deployment": [{ longestConnection: "7s", name: "sample-a" }, { longestConnection: "8s", name: "sample-b", revision: "sample", endpointRemoval: "8s", minReplicas: 2, maxReplicas: 2, targetCpuUtilization: 52, cpuRequest: "2", memoryRequest: "2Gi", memoryLimit: "2Gi", readSecrets: true }],
     "gateway.deployment.longestConnection": DURATIONS,
@@ -98,7 +100,7 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     active: [true, false],
     settleTime: DURATIONS,
     // Any part of any object but its identity may be overridden: the second patch touches all of them.
-    manifestOverrides: [{}, Object.fromEntries([...Object.keys(API_VERSIONS), AUTHORIZATION_POLICY].map((kind) => [kind, ANY_PATCH]))],
+    manifestOverrides: [{}, Object.fromEntries([...Object.keys(API_VERSIONS), AUTHORIZATION_POLICY, ENVOY_FILTER].map((kind) => [kind, ANY_PATCH]))],
     "manifestOverrides.*": [{}, ANY_PATCH],
     "manifestOverrides.**": TEXTS,
 };

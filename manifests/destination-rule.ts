@@ -1,7 +1,7 @@
 // DestinationRule: the host's traffic policy where its cluster lives, and one subset of the egress Service per host.
 import {
-    type Declaration, DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_OUTLIER, GatewayConsumers, LoadBalancer, type OutlierSettings, Protocol, Resolution,
-    connectTimeoutMs, decideOutlier, decideTls, hasProtocol, isMutualToGateway, milliseconds, objectName, originatingPorts, resolutionOf, serviceNamespace, subsetName, toSeconds, usesGateway,
+    type Declaration, DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_OUTLIER, GatewayConsumers, LoadBalancer, type OutlierSettings, Protocol, Resolution, STANDBY_TIER,
+    connectTimeoutMs, decideOutlier, decideTls, hasProtocol, isMutualToGateway, milliseconds, objectName, originatingPorts, resolutionOf, serviceNamespace, standbyAddresses, subsetName, toSeconds, usesGateway,
 } from "../model";
 import { type Manifest, defined, kubernetesObject } from "./manifest";
 
@@ -25,7 +25,8 @@ function outlierDetection(declaration: Declaration, settings: OutlierSettings): 
 function loadBalancer(declaration: Declaration): object | undefined {
     const spreads = resolutionOf(declaration).resolution === Resolution.Dns;
     const simple = declaration.loadBalancer ?? (spreads ? LoadBalancer.RoundRobin : undefined);
-    return simple === undefined ? undefined : { simple };
+    if (simple === undefined) return undefined;
+    return standbyAddresses(declaration) === undefined ? { simple } : { simple, localityLbSetting: { enabled: true, failoverPriority: [`${STANDBY_TIER.label}=${STANDBY_TIER.primary}`] } };
 }
 
 /** What acts on every port, whether a proxy speaks TLS there or not. */

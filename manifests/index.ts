@@ -2,6 +2,7 @@
 import { type Declaration, mergePatch, patchesFor } from "../model";
 import { authorizationPolicy } from "./authorization-policy";
 import { hostDestinationRule, subsetDestinationRules } from "./destination-rule";
+import { gatewayFilter, sidecarFilters } from "./envoy-filter";
 import { gatewayServers } from "./gateway";
 import type { KubernetesObject, Manifest } from "./manifest";
 import { clientServiceEntries, hostServiceEntry } from "./service-entry";
@@ -21,6 +22,8 @@ export function manifestsOf(name: string, declaration: Declaration): readonly Ma
         ...subsetDestinationRules(name, declaration),
         ...gatewayServers(name, declaration),
         ...authorizationPolicy(name, declaration),
+        ...gatewayFilter(name, declaration),
+        ...sidecarFilters(name, declaration),
         ...gatewayLeg(name, declaration),
         ...meshLeg(name, declaration),
     ];

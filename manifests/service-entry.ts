@@ -1,5 +1,5 @@
 // ServiceEntry: the view that resolves the host, and the clients' view, which opens the listener and asks no DNS.
-import { type Declaration, GatewayConsumers, Resolution, hostPort, objectName, portName, resolutionOf, usesGateway } from "../model";
+import { type Declaration, GatewayConsumers, Resolution, STANDBY_TIER, hostPort, objectName, portName, resolutionOf, standbyAddresses, usesGateway } from "../model";
 import { type Manifest, defined, kubernetesObject } from "./manifest";
 
 const ports = (declaration: Declaration): readonly object[] =>
@@ -22,6 +22,13 @@ const isSeenBySidecars = ({ route, gateway }: Declaration): boolean => !usesGate
 /** By these addresses a sidecar tells TCP hosts apart; a gateway tells them apart by the outer SNI and needs none. */
 const addresses = (declaration: Declaration): object => (declaration.addresses === undefined ? {} : { addresses: declaration.addresses });
 
+/** Where addresses stand by, DNS is the first of the endpoints, and each known address another; without them Istio takes the host's name. */
+function endpoints(declaration: Declaration): object {
+    const standby = standbyAddresses(declaration), { label, primary, standby: second } = STANDBY_TIER;
+    if (standby === undefined) return {};
+    return { endpoints: [{ address: declaration.host, labels: { [label]: primary } }, ...standby.map((address) => ({ address, labels: { [label]: second } }))] };
+}
+
 /** The entry whose resolution follows the pool. */
 export function hostServiceEntry(name: string, declaration: Declaration): Manifest {
     const identity = { kind: "ServiceEntry", name: objectName(declaration.host), namespace: declaration.namespace, carriesPool: true } as const;
@@ -33,6 +40,7 @@ export function hostServiceEntry(name: string, declaration: Declaration): Manife
             resolution: resolutionOf(declaration).resolution,
             ports: resolvedPorts(declaration),
             exportTo: viewers(declaration),
+            ...endpoints(declaration),
             ...(isSeenBySidecars(declaration) ? addresses(declaration) : {}),
         }),
     };

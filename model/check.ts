@@ -14,8 +14,10 @@ import { EJECTION_OF_LOGICAL, isWildcard, resolutionOf } from "./outlier";
 import { type Path, type Problem, Problems, formatPath, isWithin, show } from "./problem";
 import { Membership, Resolution } from "./resolution";
 import { usesGateway } from "./routes";
+import { checkStandby, standbyAddresses } from "./standby";
 import { checkStructure, describeIn } from "./structure";
 import { checkTls } from "./tls";
+import { checkWaiting } from "./waiting";
 
 const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
@@ -98,6 +100,8 @@ function semanticProblems(declaration: Declaration): readonly Problem[] {
     checkConsumers(problems, declaration);
     checkDurations(problems, declaration);
     checkNoEffect(problems, declaration);
+    checkStandby(problems, declaration);
+    checkWaiting(problems, declaration);
     checkTls(problems, declaration);
     checkOutlier(problems, declaration);
     checkOwnership(problems, declaration);
@@ -114,9 +118,6 @@ function checkPool(problems: Problems, declaration: Declaration): void {
     const { pool } = declaration;
     if (pool.membership === Membership.Fixed && pool.addressesPerAnswer === undefined) {
         problems.add(["pool", "addressesPerAnswer"], "is missing: a fixed pool must say how many addresses one DNS answer holds (dig +short HOST | wc -l), since the ejection guard and the loss window depend on it.", [["pool", "membership"]]);
-    }
-    if (pool.standbyAddresses !== undefined) {
-        problems.add(["pool", "standbyAddresses"], "is not supported yet: leave it out; failover follows the GSLB's DNS answers.");
     }
     if (declaration.resolution !== undefined && isWildcard(declaration.host)) {
         problems.add(["resolution"], `is ${show(declaration.resolution)}, but ${show(declaration.host)} is a wildcard, which no DNS answer resolves: leave it out.`, [["host"]]);
@@ -193,8 +194,8 @@ function checkOutlier(problems: Problems, declaration: Declaration): void {
         return;
     }
     const path: Path = ["outlier", "maxEjectionPercent"], max = outlier.maxEjectionPercent, addresses = pool.addressesPerAnswer;
-    const health = outlier.minHealthPercent;
-    if (addresses !== undefined && addresses > 1 && panics(addresses, 1, health)) {
+    const health = outlier.minHealthPercent, hasStandby = standbyAddresses(declaration) !== undefined;
+    if (addresses !== undefined && addresses > 1 && !hasStandby && panics(addresses, 1, health)) {
         const ceiling = Math.floor((100 * (addresses - 1)) / addresses);
         problems.add(["outlier", "minHealthPercent"], `is ${health}, but with one of ${addresses} addresses ejected the healthy share is below that, and Envoy then uses the ejected one again (panic routing): leave it unset (1), or take at most ${ceiling}.`, [["pool", "addressesPerAnswer"], ...reads]);
     }
@@ -203,7 +204,8 @@ function checkOutlier(problems: Problems, declaration: Declaration): void {
         problems.add(path, `is 0, which Istio does not send, so that Envoy's own 10 % acts and nothing is ejected in a pool of fewer than 10: leave it unset (${MIN_PERCENT_AT_EVERY_SIZE}) or raise it.`);
         return;
     }
-    const band = addresses === undefined ? undefined : safeBand(addresses);
+    // With standby addresses the guard counts both priorities, which checkStandby judges.
+    const band = addresses === undefined || hasStandby ? undefined : safeBand(addresses);
     if (addresses === undefined || band === undefined || ejectable(addresses, max) > 0) return;
     problems.add(path, `is ${max}, but a pool of ${addresses} addresses ejects one only at ${band.min}..${band.max}: leave it unset (${MIN_PERCENT_AT_EVERY_SIZE}) or raise it.`, [["pool", "addressesPerAnswer"], ...reads]);
 }

@@ -22,6 +22,22 @@ export const Lockdown = {
 } as const;
 export type Lockdown = (typeof Lockdown)[keyof typeof Lockdown];
 
+export const EnvoyFilters = {
+    /** What Istio has no field for is written as narrow EnvoyFilters. */
+    Allowed: "allowed",
+    /** None are written; the plan says what is lost. */
+    Forbidden: "forbidden",
+} as const;
+export type EnvoyFilters = (typeof EnvoyFilters)[keyof typeof EnvoyFilters];
+
+export const OnConnectFailure = {
+    /** The gateway tries again for as long as a failover can last. */
+    Wait: "wait",
+    /** The connection fails with its first attempt. */
+    Fail: "fail",
+} as const;
+export type OnConnectFailure = (typeof OnConnectFailure)[keyof typeof OnConnectFailure];
+
 export const LoadBalancer = { RoundRobin: "ROUND_ROBIN", LeastRequest: "LEAST_REQUEST", Random: "RANDOM" } as const;
 export type LoadBalancer = (typeof LoadBalancer)[keyof typeof LoadBalancer];
 
@@ -46,6 +62,8 @@ export const gatewayReferenceSchema = z.strictObject({
         .describe("Who may use the gateway's hosts: each declaration's consumers, or the whole mesh. A mode of the whole gateway, never mixed."),
     lockdown: z.enum(Lockdown).default(Lockdown.Off)
         .describe("Whether the gateway denies what no declaration allows: off, dry-run (count what it would deny) or enforced. A switch of the whole gateway; EgressLockdown sets it. Default off."),
+    envoyFilters: z.enum(EnvoyFilters).default(EnvoyFilters.Allowed)
+        .describe("Whether the gateway's hosts may write EnvoyFilters, the only way to connect retry: allowed or forbidden. Default allowed; with forbidden the plan says what is lost."),
 }).describe("The egress gateway that carries the host; not with route direct.");
 
 const poolSchema = z.strictObject({
@@ -53,13 +71,16 @@ const poolSchema = z.strictObject({
         .describe("Whether an address that is missing from a DNS answer means something: fixed (it does, it is a failover signal) or rotating (it does not, it was not drawn)."),
     addressesPerAnswer: z.int().min(1).max(MAX_ADDRESSES_PER_ANSWER).optional()
         .describe("How many addresses one DNS answer holds, A and AAAA together where proxies are dual stack. Required for a fixed pool."),
-    standbyAddresses: z.array(z.string()).optional().describe("The pool's known addresses, to stand by. Not supported yet."),
+    standbyAddresses: z.array(z.string()).optional()
+        .describe("The IP addresses at which the pool is known to serve, all of them: they stand by behind what DNS answers, and serve when none of that does, so that a failover needs neither the GSLB's detection nor its TTL. Only with a fixed pool; Istio 1.30 or later."),
 }).describe("The addresses behind the host. Required: no safe default exists.");
 
 const failoverSchema = z.strictObject({
     detectionTime: duration("How long the GSLB takes to notice a dead address."),
     dnsTtl: duration("The TTL of the host's address records."),
     envoyRefresh: duration("How long after a resolver has the new answer the proxy asks again. Default: dnsTtl + 100 ms, a resolver's cache and istiod's DNS jitter.").optional(),
+    onConnectFailure: z.enum(OnConnectFailure).optional()
+        .describe("What a new connection does that cannot be made: wait (the gateway tries again for the loss window and a margin) or fail. Default wait, where the route has a gateway."),
     longestConnection: duration("The longest time that an application keeps one connection; the old address must serve that long after a planned failover.").optional(),
 }).describe("What the GSLB does in a failover; the loss window follows from it.");
 

@@ -64,11 +64,11 @@ export const gatewayObjectName = (name: string, { deployment }: Pick<Gateway, "d
 
 /** What declarations take as `gateway`; what is missing or wrong is gatewayProblems' to say. */
 export function gatewayReference(name: string, gateway: Gateway): GatewayReference {
-    const { namespace, istioVersion, consumers } = gateway;
+    const { namespace, istioVersion, consumers, envoyFilters } = gateway;
     const ports = (gateway.ports ?? [{ number: 443 }]).map(({ number, targetPort = number }) => ({ number, targetPort }));
-    if (gateway.mode === GatewayMode.Existing) return { namespace, selector: gateway.selector ?? {}, serviceHost: gateway.serviceHost ?? "", ports, istioVersion, consumers, lockdown: Lockdown.Off };
+    if (gateway.mode === GatewayMode.Existing) return { namespace, selector: gateway.selector ?? {}, serviceHost: gateway.serviceHost ?? "", ports, istioVersion, consumers, lockdown: Lockdown.Off, envoyFilters };
     const object = gatewayObjectName(name, gateway);
-    return { namespace, selector: { [GATEWAY_LABEL]: object }, serviceHost: `${object}.${namespace}.svc.cluster.local`, ports, istioVersion, consumers, lockdown: Lockdown.Off };
+    return { namespace, selector: { [GATEWAY_LABEL]: object }, serviceHost: `${object}.${namespace}.svc.cluster.local`, ports, istioVersion, consumers, lockdown: Lockdown.Off, envoyFilters };
 }
 
 /** What contradicts the mode, so that nobody deploys beside, or refers to, a gateway by accident. */

@@ -20,6 +20,8 @@ export * from "./problem";
 export * from "./resolution";
 export * from "./routes";
 export * from "./servers";
+export * from "./standby";
 export { nearest } from "./structure";
 export * from "./tls";
+export * from "./waiting";
 export * from "./window";

@@ -4,6 +4,7 @@ import { milliseconds } from "./duration";
 import { DEFAULT_MAX_EJECTION_PERCENT, DEFAULT_MIN_HEALTH_PERCENT } from "./guard";
 import { parseHost } from "./host";
 import { Membership, Resolution, decideResolution } from "./resolution";
+import { STANDBY_CONNECT_TIMEOUT_MS, countedHosts, standbyAddresses, standbyEjectionPercent } from "./standby";
 
 /** Settings of Istio's OutlierDetection for an L4 path, where only connect failures and time-outs count. */
 export interface OutlierSettings {
@@ -56,16 +57,18 @@ export function decideOutlier(declaration: Declaration): OutlierDecision {
     return { emitted: true, settings: settingsOf(declaration), reason: "a dead address is ejected after its first failures and the others serve" };
 }
 
-function settingsOf({ outlier }: Declaration): OutlierSettings {
+function settingsOf(declaration: Declaration): OutlierSettings {
+    const { outlier } = declaration, hosts = standbyAddresses(declaration) === undefined ? undefined : countedHosts(declaration);
     return {
         consecutiveLocalOriginFailures: outlier?.consecutiveLocalOriginFailures ?? DEFAULT_OUTLIER.consecutiveLocalOriginFailures,
         intervalMs: outlier?.interval === undefined ? DEFAULT_OUTLIER.intervalMs : milliseconds(outlier.interval),
         baseEjectionTimeMs: outlier?.baseEjectionTime === undefined ? DEFAULT_OUTLIER.baseEjectionTimeMs : milliseconds(outlier.baseEjectionTime),
-        maxEjectionPercent: outlier?.maxEjectionPercent ?? DEFAULT_OUTLIER.maxEjectionPercent,
+        maxEjectionPercent: outlier?.maxEjectionPercent ?? (hosts === undefined ? DEFAULT_OUTLIER.maxEjectionPercent : standbyEjectionPercent(hosts)),
         minHealthPercent: outlier?.minHealthPercent ?? DEFAULT_OUTLIER.minHealthPercent,
     };
 }
 
 export function connectTimeoutMs(declaration: Declaration): number {
-    return declaration.connectTimeout === undefined ? DEFAULT_CONNECT_TIMEOUT_MS : milliseconds(declaration.connectTimeout);
+    if (declaration.connectTimeout !== undefined) return milliseconds(declaration.connectTimeout);
+    return standbyAddresses(declaration) === undefined ? DEFAULT_CONNECT_TIMEOUT_MS : STANDBY_CONNECT_TIMEOUT_MS;
 }

@@ -1,13 +1,15 @@
 // manifestOverrides: which objects of a declaration they can name, and what they must leave alone.
 import { ANNOTATION_PREFIX, EXEMPTION_PREFIX } from "./annotations";
 import { type Declaration, GatewayConsumers, Lockdown } from "./declaration";
+import { hasProtocol } from "./ports";
 import { type Path, type Problem, Problems, show } from "./problem";
-import { usesGateway } from "./routes";
+import { Protocol, usesGateway } from "./routes";
+import { decideCluster, decideWaiting } from "./waiting";
 
 /** The objects of a declaration, by kind and part. */
 export const OBJECT_ROLES = [
     "ServiceEntry/host", "ServiceEntry/client-view", "DestinationRule/host", "DestinationRule/subset",
-    "Gateway/server", "AuthorizationPolicy/consumers", "VirtualService/gateway-leg", "VirtualService/mesh-leg",
+    "Gateway/server", "AuthorizationPolicy/consumers", "EnvoyFilter/gateway", "EnvoyFilter/sidecar", "VirtualService/gateway-leg", "VirtualService/mesh-leg",
 ] as const;
 export type ObjectRole = (typeof OBJECT_ROLES)[number];
 
@@ -20,10 +22,13 @@ const IDENTITY = [["apiVersion"], ["kind"], ["metadata", "name"], ["metadata", "
 const OWN_LABEL = "app.kubernetes.io/part-of";
 
 /** The objects that a declaration has at all; the mesh leg of an inactive one included, since it comes back. */
-function rolesOf({ route, gateway }: Declaration): readonly ObjectRole[] {
+function rolesOf(declaration: Declaration): readonly ObjectRole[] {
+    const { route, gateway } = declaration, { waits } = decideWaiting(declaration);
     if (!usesGateway(route)) return ["ServiceEntry/host", "DestinationRule/host"];
     return OBJECT_ROLES.filter((role) => (role !== "ServiceEntry/client-view" || gateway?.consumers !== GatewayConsumers.All)
-        && (role !== "AuthorizationPolicy/consumers" || (gateway !== undefined && gateway.lockdown !== Lockdown.Off)));
+        && (role !== "AuthorizationPolicy/consumers" || (gateway !== undefined && gateway.lockdown !== Lockdown.Off))
+        && (role !== "EnvoyFilter/gateway" || waits || decideCluster(declaration) !== undefined)
+        && (role !== "EnvoyFilter/sidecar" || (waits && gateway?.consumers !== GatewayConsumers.All && hasProtocol(declaration, Protocol.Tls))));
 }
 
 export function overrideProblems(declaration: Declaration): readonly Problem[] {
@@ -31,7 +36,7 @@ export function overrideProblems(declaration: Declaration): readonly Problem[] {
     for (const [key, patch] of Object.entries(declaration.manifestOverrides ?? {})) {
         const path: Path = ["manifestOverrides", key];
         if (!OBJECT_ROLES.some((role) => names(key, role))) problems.add(path, `is not an object of a declaration: use a kind or one of ${OBJECT_ROLES.join(", ")}.`);
-        else if (!roles.some((role) => names(key, role))) problems.add(path, `has no effect: route ${declaration.route} has no such object, only ${roles.join(", ")}; remove it.`, [["route"], ["gateway", "consumers"], ["gateway", "lockdown"]]);
+        else if (!roles.some((role) => names(key, role))) problems.add(path, `has no effect: route ${declaration.route} has no such object, only ${roles.join(", ")}; remove it.`, [["route"], ["gateway"], ["failover"], ["pool"], ["ports"]]);
         else checkPatch(problems, path, patch);
     }
     return problems.list;

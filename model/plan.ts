@@ -7,7 +7,9 @@ import { MEASURED_ISTIO, compareIstio, formatIstio, parseIstioVersion } from "./
 import { connectTimeoutMs, decideOutlier, resolutionOf } from "./outlier";
 import { Membership, Resolution } from "./resolution";
 import { isMutualToGateway, usesGateway } from "./routes";
+import { countedHosts, standbyAddresses, standbyConsequences } from "./standby";
 import { describeTls } from "./tls";
+import { type Waiting, decideCluster, decideWaiting, lostWithoutFilters } from "./waiting";
 import { type DrainWait, type LossWindow, drainWait, lossWindow } from "./window";
 
 export interface OutlierPlan {
@@ -20,6 +22,18 @@ export interface OutlierPlan {
     readonly verdicts?: readonly GuardVerdict[];
 }
 
+/** What a new connection does that cannot be made. */
+export interface WaitingPlan extends Partial<Waiting> {
+    readonly waits: boolean;
+    readonly reason: string;
+}
+
+export interface StandbyPlan {
+    /** The addresses that serve when none that DNS answers does. */
+    readonly addresses: readonly string[];
+    readonly text: string;
+}
+
 export interface EgressPlan {
     readonly host: string;
     readonly route: string;
@@ -29,6 +43,9 @@ export interface EgressPlan {
     readonly connectTimeout: string;
     readonly outlier: OutlierPlan;
     readonly window: LossWindow;
+    /** Whether new connections wait for a failover instead of failing in the loss window. */
+    readonly waiting: WaitingPlan;
+    readonly standby?: StandbyPlan;
     readonly drain: DrainWait;
     readonly contract: readonly ContractTerm[];
     /** What an unwise override or an unknown costs; each a sentence. */
@@ -42,19 +59,21 @@ export interface EgressPlan {
 /** Decides everything about a declaration that is not a manifest. */
 export function planOf(declaration: Declaration): EgressPlan {
     const decision = resolutionOf(declaration), outlier = outlierPlan(declaration);
-    const window = lossWindow(declaration), drain = drainWait(declaration);
+    const window = lossWindow(declaration), drain = drainWait(declaration), waiting = waitingPlan(declaration), standby = standbyPlan(declaration);
     const consequences = consequencesOf(declaration, decision.consequence, outlier);
     const overrides = Object.keys(declaration.manifestOverrides ?? {}), tls = describeTls(declaration);
     return {
         host: declaration.host, route: declaration.route, active: declaration.active,
         resolution: decision.resolution, resolutionReason: decision.reason,
         connectTimeout: formatDuration(connectTimeoutMs(declaration)),
-        outlier, window, drain, contract: applicationContract(declaration), consequences, overrides,
+        outlier, window, waiting, ...(standby === undefined ? {} : { standby }), drain, contract: applicationContract(declaration), consequences, overrides,
         summary: [
             `resolution ${decision.resolution}: ${decision.reason}`,
-            describeOutlier(outlier, declaration.pool.addressesPerAnswer),
+            describeOutlier(outlier, declaration),
             ...(tls === undefined ? [] : [tls]),
             `loss window: ${window.text}`,
+            ...(standby === undefined ? [] : [`standby: ${standby.text}`]),
+            `on connect failure: ${describeWaiting(waiting)}`,
             ...(declaration.pool.membership === Membership.Fixed ? [`drain wait: ${drain.text}`] : []),
             ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),
             ...overrides.map((key) => `overridden: ${key}`),
@@ -63,9 +82,26 @@ export function planOf(declaration: Declaration): EgressPlan {
     };
 }
 
-function describeOutlier({ emitted, reason, ejectable, verdicts }: OutlierPlan, addresses: number | undefined): string {
+function waitingPlan(declaration: Declaration): WaitingPlan {
+    const decision = decideWaiting(declaration);
+    return decision.waits ? { waits: true, reason: decision.reason, ...decision.waiting } : decision;
+}
+
+function describeWaiting({ waits, reason, budgetMs = 0, attempts = 0, longestHoldMs = 0 }: WaitingPlan): string {
+    return waits ? `waits: the gateway tries again for ${formatDuration(budgetMs)} (${reason}; ${attempts} attempts), and the connection fails after ${formatDuration(longestHoldMs)} at the latest` : `fails: ${reason}`;
+}
+
+function standbyPlan(declaration: Declaration): StandbyPlan | undefined {
+    const addresses = standbyAddresses(declaration);
+    if (addresses === undefined) return undefined;
+    return { addresses, text: `${addresses.join(", ")} ${addresses.length === 1 ? "serves" : "serve"} once no address that DNS answers does; fair weather follows DNS alone` };
+}
+
+function describeOutlier({ emitted, reason, ejectable, verdicts }: OutlierPlan, declaration: Declaration): string {
+    const { addressesPerAnswer: addresses } = declaration.pool, standby = standbyAddresses(declaration);
     if (!emitted) return `no outlier detection: ${reason}`;
     if (addresses === undefined) return "outlier detection: how many addresses it may eject is unknown, since pool.addressesPerAnswer is";
+    if (standby !== undefined) return `outlier detection: ejects up to ${ejectable ?? 0} of ${countedHosts(declaration) ?? 0} hosts, ${addresses} that DNS answers and ${standby.length} that stand by (${verdicts?.join(", ") ?? ""})`;
     if (addresses === 1) return `outlier detection: ${reason}`;
     return `outlier detection: ejects up to ${ejectable ?? 0} of ${addresses} addresses (${verdicts?.join(", ") ?? ""})`;
 }
@@ -73,7 +109,7 @@ function describeOutlier({ emitted, reason, ejectable, verdicts }: OutlierPlan, 
 function outlierPlan(declaration: Declaration): OutlierPlan {
     const decision = decideOutlier(declaration);
     if (!decision.emitted) return decision;
-    const { maxEjectionPercent, minHealthPercent } = decision.settings, addresses = declaration.pool.addressesPerAnswer;
+    const { maxEjectionPercent, minHealthPercent } = decision.settings, addresses = countedHosts(declaration);
     if (addresses === undefined) return { emitted: true, reason: decision.reason, maxEjectionPercent, minHealthPercent };
     const guard = judgeGuard(addresses, maxEjectionPercent, minHealthPercent);
     return {
@@ -82,17 +118,24 @@ function outlierPlan(declaration: Declaration): OutlierPlan {
     };
 }
 
+/** What an answer without addresses does where nothing stands by. */
+function emptyAnswer(declaration: Declaration): string {
+    const cluster = decideCluster(declaration);
+    return cluster === undefined
+        ? "an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault)."
+        : `an empty or NXDOMAIN answer empties the address list while it lasts, and new connections fail; the gateway asks again every ${formatDuration(cluster.dnsRetryMs)}. Standby addresses would serve meanwhile (pool.standbyAddresses).`;
+}
+
 function consequencesOf(declaration: Declaration, forced: string | undefined, outlier: OutlierPlan): readonly string[] {
     const texts = forced === undefined ? [] : [`resolution ${resolutionOf(declaration).resolution} is forced on a ${declaration.pool.membership} pool: ${forced}.`];
-    const addresses = declaration.pool.addressesPerAnswer ?? 1;
+    const addresses = countedHosts(declaration) ?? 1;
     for (const verdict of outlier.verdicts ?? []) {
         if (verdict === GuardVerdict.InertAfterWithdrawal) texts.push(`maxEjectionPercent ${outlier.maxEjectionPercent} ejects nothing once an answer of ${addresses} has shrunk to 2: use ${MIN_PERCENT_AT_EVERY_SIZE} or more.`);
         if (verdict === GuardVerdict.CanEmptyThePool) texts.push("maxEjectionPercent 100 with minHealthPercent 0 can eject every address, and nothing serves then.");
         if (verdict === GuardVerdict.CanLeaveEjectedOnly) texts.push("minHealthPercent 0 refuses an ejected address that becomes the only one, although it may be alive (measured: 200 of 200 failed, 0 with 1).");
     }
-    if (resolutionOf(declaration).resolution === Resolution.Dns && declaration.pool.membership === Membership.Fixed) {
-        texts.push("an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault).");
-    }
+    if (resolutionOf(declaration).resolution === Resolution.Dns && declaration.pool.membership === Membership.Fixed && standbyAddresses(declaration) === undefined) texts.push(emptyAnswer(declaration));
+    texts.push(...standbyConsequences(declaration), ...lostWithoutFilters(declaration));
     if (outlier.verdicts?.includes(GuardVerdict.UndoneByPanic) === true) texts.push(`minHealthPercent ${outlier.minHealthPercent} starts panic routing at the first ejection, in which the ejected address is used again.`);
     const { gateway, route } = declaration;
     if (gateway?.lockdown === Lockdown.DryRun) texts.push("the gateway's lockdown is a dry run: what it would deny is counted and goes through; serviceAccounts are not enforced yet.");

@@ -16,6 +16,9 @@ export function hostPort({ number, protocol, targetPort }: DeclaredPort, route: 
 /** The port of the gateway's Service that the traffic enters: the same as on the host, so that plain and TLS never meet on one. */
 export const gatewayPort = hostPort;
 
+/** Whether a gateway sees requests on such a port, and not bytes. */
+export const originatesHttp = (protocol: Protocol): boolean => protocol === Protocol.Http;
+
 /** Whether a port of this kind is among those of a declaration. */
 export const hasProtocol = ({ ports }: Pick<Declaration, "ports">, protocol: Protocol): boolean => ports.some((port) => port.protocol === protocol);
 

@@ -4,6 +4,7 @@ import { formatDuration, milliseconds } from "./duration";
 import { GuardVerdict, judgeGuard } from "./guard";
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_OUTLIER, connectTimeoutMs, decideOutlier, resolutionOf } from "./outlier";
 import { Membership, Resolution } from "./resolution";
+import { standbyAddresses } from "./standby";
 
 /** istiod's PILOT_DNS_JITTER_DURATION, 100 ms by default (istio pilot/pkg/features), added to each refresh. */
 export const DNS_JITTER_MS = 100;
@@ -13,6 +14,8 @@ export const WindowEnd = {
     Gslb: "gslb",
     /** Failures end when the dead address is ejected; the others serve. */
     Ejection: "ejection",
+    /** Failures end when the dead address is ejected; the standby addresses serve. */
+    Standby: "standby",
     /** Envoy tries the answer's next address by itself. */
     HappyEyeballs: "happy-eyeballs",
     /** The application's resolver decides. */
@@ -76,6 +79,7 @@ export function lossWindow(declaration: Declaration): LossWindow {
         return { endsBy: WindowEnd.HappyEyeballs, parts: [], text, ...(pool.addressesPerAnswer === undefined ? {} : { ms: 0 }) };
     }
     const outlier = decideOutlier(declaration);
+    if (outlier.emitted && standbyAddresses(declaration) !== undefined) return standbyWindow(outlier.settings.consecutiveLocalOriginFailures, timeout);
     if (addresses > 1 && outlier.emitted) {
         const { settings } = outlier, guard = judgeGuard(addresses, settings.maxEjectionPercent, settings.minHealthPercent);
         if (!guard.verdicts.includes(GuardVerdict.Inert)) return ejectionWindow(addresses, settings.consecutiveLocalOriginFailures, timeout);
@@ -95,6 +99,15 @@ function ejectionWindow(addresses: number, threshold: number, timeout: number): 
         endsBy: WindowEnd.Ejection,
         parts: [{ name: "connectTimeout", ms: timeout, reason: `each of the ${threshold} failures that eject the address lasts this long when its packets are dropped, less when it refuses` }],
         text: `until ${threshold} connections in a row to the dead address have failed and it is ejected (each fails within ${formatDuration(timeout)}${isMeasured ? "; measured with 8 at a time: 8 of 600 dropped, 4 of 600 refused" : ""}), and again at each re-admission while DNS still answers it`,
+    };
+}
+
+/** The same count, twice: as an address that DNS answers, and as one that stands by. */
+function standbyWindow(threshold: number, timeout: number): LossWindow {
+    return {
+        endsBy: WindowEnd.Standby,
+        parts: [{ name: "connectTimeout", ms: timeout, reason: `each of the ${threshold} failures that eject the address, in either priority, lasts this long when its packets are dropped, less when it refuses` }],
+        text: `until ${threshold} connections in a row to the dead address have failed and it is ejected, and as many more where it also stands by (each fails within ${formatDuration(timeout)}); then the standby addresses serve, whatever the GSLB does`,
     };
 }
 

@@ -1,0 +1,168 @@
+// Waiting instead of failing: the gateway tries again for as long as a failover can last, before any byte has left. Envoy's
+// TCP proxy does so by max_connect_attempts and backoff_options, which Istio exposes nowhere but in an EnvoyFilter.
+import { type Declaration, EnvoyFilters, OnConnectFailure } from "./declaration";
+import { formatDuration } from "./duration";
+import type { Path, Problems } from "./problem";
+import { connectTimeoutMs, resolutionOf } from "./outlier";
+import { originatesHttp } from "./ports";
+import { Resolution } from "./resolution";
+import { isMutualToGateway, usesGateway } from "./routes";
+import { standbyAddresses, standbyOverprovisioning } from "./standby";
+import { declaredWindowMs } from "./window";
+
+/** Envoy's exponential back-off with full jitter: each pause is uniform in [0, interval), and the interval doubles up to the longest. */
+export interface BackOff {
+    readonly baseMs: number;
+    readonly maxMs: number;
+}
+
+/**
+ * Between two attempts of one connection. 50 ms: with several addresses the next one is tried at once, not after a second.
+ * 1 s at most: what becomes reachable is found within two seconds (a pause and an attempt), and a connection that is refused
+ * at once costs about two attempts a second.
+ */
+export const WAIT_BACK_OFF: BackOff = { baseMs: 50, maxMs: 1000 };
+
+/** A GSLB that is a little slower than declared, and an attempt or two that are on their way. */
+export const WAIT_MARGIN_MS = 5000;
+
+/** A connection that waits holds two sockets; beyond five minutes no application waits. */
+export const LONGEST_BUDGET_MS = 300_000;
+
+/** The share of refused connections that may run out of attempts before the budget has passed. */
+export const RUN_OUT_PROBABILITY = 1e-6;
+
+/** A sidecar whose connection to a gateway pod fails tries the next pod: 8 of 400 failed with outlier detection alone, 0 with these (measured). */
+export const HOP_RETRY = { attempts: 5, backOff: { baseMs: 50, maxMs: 500 } } as const;
+
+/** Envoy asks again that often while DNS answers nothing; Istio's dnsRefreshRate is 60 s, so that one empty answer costs a minute (measured). */
+export const DNS_RETRY_MS = 1000;
+
+/** The longest that the pause after the given failure, counted from 0, can be. */
+export function longestPause(failure: number, { baseMs, maxMs }: BackOff): number {
+    return failure > 30 ? maxMs : Math.min(baseMs * 2 ** failure, maxMs);
+}
+
+/**
+ * An upper bound (Chernoff's) for the natural logarithm of the probability that all attempts are over before the budget has
+ * passed, when each of them fails at once. The pauses' sum has no lower bound that is certain: each may be 0.
+ */
+export function logRunOut(attempts: number, budgetMs: number, backOff: BackOff): number {
+    const pauses = attempts - 1;
+    if (pauses <= 0) return 0;
+    const shorter: number[] = [];
+    while (shorter.length < pauses && longestPause(shorter.length, backOff) < backOff.maxMs) shorter.push(longestPause(shorter.length, backOff));
+    const bound = (t: number): number => {
+        const logMean = (longest: number): number => Math.log(-Math.expm1(-t * longest) / (t * longest));
+        return t * budgetMs + shorter.reduce((sum, longest) => sum + logMean(longest), 0) + (pauses - shorter.length) * logMean(backOff.maxMs);
+    };
+    // Convex in t, with its least value below pauses / budget.
+    let low = 0, high = pauses / budgetMs;
+    for (let step = 0; step < 60; step++) {
+        const left = low + (high - low) / 3, right = high - (high - low) / 3;
+        if (bound(left) < bound(right)) high = right;
+        else low = left;
+    }
+    return Math.min(0, bound((low + high) / 2));
+}
+
+/** The fewest attempts of which at most one refused connection in a million runs out before the budget has passed. */
+export function attemptsFor(budgetMs: number, backOff: BackOff = WAIT_BACK_OFF): number {
+    const key = `${budgetMs} ${backOff.baseMs} ${backOff.maxMs}`, known = ATTEMPTS.get(key) ?? computeAttempts(budgetMs, backOff);
+    if (ATTEMPTS.size < 1000) ATTEMPTS.set(key, known);
+    return known;
+}
+
+/** Declarations ask again and again for the same few windows. */
+const ATTEMPTS = new Map<string, number>();
+
+function computeAttempts(budgetMs: number, backOff: BackOff): number {
+    const isEnough = (attempts: number): boolean => logRunOut(attempts, budgetMs, backOff) <= Math.log(RUN_OUT_PROBABILITY);
+    let few = 1, many = 2;
+    while (!isEnough(many)) [few, many] = [many, many * 2];
+    while (many - few > 1) {
+        const middle = Math.floor((few + many) / 2);
+        if (isEnough(middle)) many = middle;
+        else few = middle;
+    }
+    return many;
+}
+
+/** How long a connection can be held at most whose packets are dropped, so that each attempt lasts the connect timeout. */
+export function longestHold(attempts: number, timeoutMs: number, backOff: BackOff = WAIT_BACK_OFF): number {
+    let total = attempts * timeoutMs;
+    for (let failure = 0; failure < attempts - 1; failure++) total += longestPause(failure, backOff);
+    return total;
+}
+
+export interface Waiting {
+    /** How long the gateway goes on trying at least: the declared window and a margin. */
+    readonly budgetMs: number;
+    readonly attempts: number;
+    readonly backOff: BackOff;
+    /** The time-out of the handshake on the gateway's chain, which would cut the waiting: with ISTIO_MUTUAL it is not finished before the host is reached. */
+    readonly handshakeTimeoutMs?: number;
+    /** When a connection fails at the latest. */
+    readonly longestHoldMs: number;
+}
+
+export type WaitingDecision =
+    | { readonly waits: true; readonly waiting: Waiting; readonly reason: string }
+    | { readonly waits: false; readonly reason: string };
+
+/** Whether new connections wait for a failover, for how long, and why. */
+export function decideWaiting(declaration: Declaration): WaitingDecision {
+    const { failover, route, gateway } = declaration, window = declaredWindowMs(declaration);
+    if (!usesGateway(route) || gateway === undefined) return { waits: false, reason: `route ${route} has no gateway that could wait` };
+    if (failover === undefined || window === undefined) return { waits: false, reason: "how long a failover takes is not declared (failover)" };
+    if (failover.onConnectFailure === OnConnectFailure.Fail) return { waits: false, reason: "the declaration says fail" };
+    if (declaration.ports.every(({ protocol }) => originatesHttp(protocol))) return { waits: false, reason: "requests of HTTP ports are repeated twice on connect failure, and then answered with 503" };
+    if (gateway.envoyFilters === EnvoyFilters.Forbidden) return { waits: false, reason: "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts" };
+    const timeout = connectTimeoutMs(declaration), budgetMs = Math.min(window + WAIT_MARGIN_MS, LONGEST_BUDGET_MS), attempts = attemptsFor(budgetMs);
+    // An attempt that begins at the end of the budget may still finish.
+    const handshake = Math.ceil((budgetMs + timeout + WAIT_BACK_OFF.maxMs) / 1000) * 1000, hold = longestHold(attempts, timeout);
+    const isMutual = isMutualToGateway(route);
+    return {
+        waits: true,
+        waiting: { budgetMs, attempts, backOff: WAIT_BACK_OFF, longestHoldMs: isMutual ? Math.min(handshake, hold) : hold, ...(isMutual ? { handshakeTimeoutMs: handshake } : {}) },
+        reason: budgetMs < window + WAIT_MARGIN_MS
+            ? `the declared window of ${formatDuration(window)} is longer than applications wait, so that the gateway tries for ${formatDuration(budgetMs)} only`
+            : `the declared window of ${formatDuration(window)} and a margin of ${formatDuration(WAIT_MARGIN_MS)}`,
+    };
+}
+
+export function checkWaiting(problems: Problems, { failover, route, ports }: Declaration): void {
+    if (failover?.onConnectFailure !== OnConnectFailure.Wait) return;
+    const at: Path = ["failover", "onConnectFailure"];
+    if (!usesGateway(route)) problems.add(at, `is "wait", but with route ${route} there is no gateway that could wait: remove it, or choose route mtls-passthrough.`, [["route"]]);
+    else if (ports.every(({ protocol }) => originatesHttp(protocol))) problems.add(at, `is "wait", but has no effect on HTTP ports, on which a request is repeated twice on connect failure and then answered with 503: remove it.`, [["ports"], ["route"]]);
+}
+
+/** What is set at the host's cluster in the gateway beside the DestinationRule's fields. */
+export interface ClusterSettings {
+    /** How soon Envoy asks again after an answer without addresses. */
+    readonly dnsRetryMs: number;
+    /** The factor of available hosts, where addresses stand by. */
+    readonly overprovisioning?: number;
+}
+
+/** What Istio's fields do not say of the host's cluster; undefined where nothing is to be said, or nothing may be. */
+export function decideCluster(declaration: Declaration): ClusterSettings | undefined {
+    const { route, gateway, pool } = declaration, standby = standbyAddresses(declaration);
+    if (!usesGateway(route) || gateway === undefined || gateway.envoyFilters === EnvoyFilters.Forbidden) return undefined;
+    if (resolutionOf(declaration).resolution !== Resolution.Dns) return undefined;
+    if (standby === undefined && !decideWaiting(declaration).waits) return undefined;
+    return { dnsRetryMs: DNS_RETRY_MS, ...(standby === undefined ? {} : { overprovisioning: standbyOverprovisioning(pool.addressesPerAnswer ?? 1) }) };
+}
+
+/** What is lost where the gateway forbids EnvoyFilters; each a sentence. */
+export function lostWithoutFilters(declaration: Declaration): readonly string[] {
+    const { gateway, failover } = declaration;
+    if (gateway?.envoyFilters !== EnvoyFilters.Forbidden) return [];
+    const allowed: Declaration = { ...declaration, gateway: { ...gateway, envoyFilters: EnvoyFilters.Allowed } }, waits = decideWaiting(allowed);
+    return [
+        ...(failover !== undefined && waits.waits ? [`new connections fail in a failover instead of waiting for up to ${formatDuration(waits.waiting.budgetMs)}, since the gateway forbids EnvoyFilters.`] : []),
+        ...(standbyAddresses(declaration) === undefined ? [] : ["the first connections to a dead address fail until it is ejected (measured: up to 31 of 500), and with several addresses standby ones are used as soon as the healthy share falls below 72 %, since the gateway forbids EnvoyFilters."]),
+        ...(decideCluster(allowed) === undefined ? [] : ["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters."]),
+    ];
+}
