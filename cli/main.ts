@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from "commander";
 import { type AuditOptions, FAIL_ON, FORMATS } from "./audit/choices";
 import { type AdmissionCommandOptions, admission } from "./commands/admission";
 import { auditCommand } from "./commands/audit";
+import { PLAN_FORMATS, type PlanOptions, plan } from "./commands/plan";
 import { type PreflightOptions, preflight } from "./commands/preflight";
 import { type PreviewOptions, preview } from "./commands/preview";
 import { type RegisterOptions, register } from "./commands/register";
@@ -32,6 +33,19 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--remove", "take the stack out of it", false)
         .exitOverride()
         .action((options: RegisterOptions) => finish(register(options)));
+    program.command("plan")
+        .description("say what the failovers of hosts will cost, second by second, with each device and without, what the GSLB could change, and the runbook; nothing is asked, and only the report is written")
+        .argument("[host...]", "declarations, by their name or host")
+        .option("--all", "every host", false)
+        .option("--env <env>", "the environment, whose program is run: there is a Pulumi.<env>.yaml for it")
+        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
+        .option("--catalogue <file>", "the hosts of a catalogue instead")
+        .addOption(new Option("--format <format>", "the form of the report; svg has the pictures only, mermaid the times only").choices(PLAN_FORMATS).default("text"))
+        .option("--output <file>", "write the report there; Markdown's pictures go beside it")
+        .option("--rate <number>", "new connections a second", "20")
+        .option("--proxies <number>", "how many gateway pods (with route direct: sidecars) share them, each of which learns by itself", "1")
+        .exitOverride()
+        .action(async (hosts: readonly string[], options: PlanOptions) => finish(await plan(hosts, options)));
     program.command("preflight")
         .description("look at the cluster of one environment, and say what its catalogue needs and does not find there; nothing is written")
         .option("--env <env>", "the environment: there is a Pulumi.<env>.yaml for it")
