@@ -8,6 +8,7 @@ import { PLAN_FORMATS, type PlanOptions, plan } from "./commands/plan";
 import { type PreflightOptions, preflight } from "./commands/preflight";
 import { type PreviewOptions, preview } from "./commands/preview";
 import { type RegisterOptions, register } from "./commands/register";
+import { type VerifyPoolOptions, verifyPool } from "./commands/verify-pool";
 import { ExitCode, Failure } from "./failure";
 
 const LINGER_MS = 500;
@@ -46,6 +47,19 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--proxies <number>", "how many gateway pods (with route direct: sidecars) share them, each of which learns by itself", "1")
         .exitOverride()
         .action(async (hosts: readonly string[], options: PlanOptions) => finish(await plan(hosts, options)));
+    program.command("verify-pool")
+        .description("ask DNS whether it answers what pools declare: their standby addresses, and how many addresses at once; only DNS questions are sent. Exit codes: 0 as declared, 1 drift, 2 wrong call, 3 something could not be asked")
+        .argument("[host...]", "declarations, by their name or host")
+        .option("--all", "every host", false)
+        .option("--env <env>", "the environment, whose program is run: there is a Pulumi.<env>.yaml for it")
+        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
+        .option("--catalogue <file>", "the hosts of a catalogue instead")
+        .option("--resolver <ip[:port]>", "whom to ask, best the resolver of the gateway's pods (default: this machine's)")
+        .option("--times <number>", "how often each host is asked for", "3")
+        .option("--interval <seconds>", "between two rounds of questions; resolvers answer the same for a TTL", "1")
+        .addOption(new Option("--format <format>", "the form of the report").choices(["text", "json"]).default("text"))
+        .exitOverride()
+        .action(async (hosts: readonly string[], options: VerifyPoolOptions) => finish(await verifyPool(hosts, options)));
     program.command("preflight")
         .description("look at the cluster of one environment, and say what its catalogue needs and does not find there; nothing is written")
         .option("--env <env>", "the environment: there is a Pulumi.<env>.yaml for it")

@@ -1,11 +1,10 @@
 // A declaration's failovers second by second, and their key figures: an address dies, or a record is moved on purpose.
 import type { Declaration } from "../declaration";
 import { formatDuration, milliseconds } from "../duration";
-import { connectTimeoutMs } from "../outlier";
 import { usesGateway } from "../routes";
 import { decideWaiting } from "../waiting";
 import { declaredWindowMs, drainWait } from "../window";
-import { type Device, devicesOf, proxySettings, stepsOf, whyNoTimeline } from "./settings";
+import { Device, devicesOf, proxySettings, stepsOf, whyNoTimeline } from "./settings";
 import { type Connection, Fault, type ProxySettings, type Simulation, type Situation, simulate } from "./simulate";
 
 /** Who serves a connection, in the words of a timeline. */
@@ -133,7 +132,7 @@ function assumptionsOf({ pool, failover, route }: Declaration, windowMs: number 
 
 function budgetOf(declaration: Declaration, devices: readonly Device[]): number {
     const decision = decideWaiting(declaration);
-    return devices.includes("waiting") && decision.waits ? decision.waiting.budgetMs : connectTimeoutMs(declaration);
+    return devices.includes(Device.Waiting) && decision.waits ? decision.waiting.budgetMs : proxySettings(declaration, devices).connectTimeoutMs;
 }
 
 interface WeighedRun {
