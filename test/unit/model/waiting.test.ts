@@ -61,11 +61,12 @@ describe("waiting", () => {
     it("is not where nothing can wait, nothing says how long, or nobody wants it, and says which", () => {
         const reasons = ([
             { route: "direct", gateway: undefined }, { failover: undefined }, { failover: { detectionTime: "10s", dnsTtl: "5s", onConnectFailure: "fail" } },
-            { route: "tls-origination", ports: [{ number: 443, protocol: "HTTP" }] }, FORBIDDEN,
+            { route: "tls-origination", ports: [{ number: 443, protocol: "HTTP" }] }, FORBIDDEN, { gateway: { ...GATEWAY, istioVersion: "1.24.3" } },
         ] satisfies Partial<DeclarationInput>[]).map((changes) => decideWaiting(declaration(changes)));
         expect(reasons).to.deep.equal([
             "route direct has no gateway that could wait", "how long a failover takes is not declared (failover)", "the declaration says fail",
             "requests of HTTP ports are repeated twice on connect failure, and then answered with 503", "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts",
+            "the Envoy of Istio 1.24 is not known to have connect attempts with a back-off, which 1.25 has",
         ].map((reason) => ({ waits: false, reason })));
     });
 
