@@ -1,6 +1,6 @@
 // Stand-ins for values that are not known yet: at least two valid ones for every property of a declaration, which differ
 // in all that follows from them. tracking.ts finds with them what depends on a value.
-import { ALL_CONSUMERS, API_VERSIONS, AUTHORIZATION_POLICY, ENVOY_FILTER, EnvoyFilters, GatewayConsumers, GatewayMode, InCluster, LoadBalancer, Lockdown, Membership, OnConnectFailure, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
+import { ALL_CONSUMERS, API_VERSIONS, AUTHORIZATION_POLICY, EnvoyFilters, GatewayConsumers, GatewayMode, InCluster, LoadBalancer, Lockdown, Membership, OnConnectFailure, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
 
 const ANY_PATCH = { metadata: { labels: "sample", annotations: "sample" }, spec: "sample" };
 const TEXTS = ["sample-a", "sample-b"], DURATIONS = ["7s", "8s"], PERCENTS = [51, 52];
@@ -100,7 +100,7 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     active: [true, false],
     settleTime: DURATIONS,
     // Any part of any object but its identity may be overridden: the second patch touches all of them.
-    manifestOverrides: [{}, Object.fromEntries([...Object.keys(API_VERSIONS), AUTHORIZATION_POLICY, ENVOY_FILTER].map((kind) => [kind, ANY_PATCH]))],
+    manifestOverrides: [{}, Object.fromEntries([...Object.keys(API_VERSIONS), AUTHORIZATION_POLICY].map((kind) => [kind, ANY_PATCH]))],
     "manifestOverrides.*": [{}, ANY_PATCH],
     "manifestOverrides.**": TEXTS,
 };

@@ -1,6 +1,6 @@
 // EnvoyFilter: what Istio has no field for, one host's chain and cluster each, merged and nothing replaced.
 import {
-    type BackOff, type Declaration, type DeclaredPort, ENVOY_FILTER, GatewayConsumers, HOP_RETRY, Protocol, decideCluster, decideWaiting, gatewayPort, objectName, originatesHttp, toSeconds, usesGateway,
+    type BackOff, type Declaration, type DeclaredPort, GatewayConsumers, HOP_RETRY, Protocol, decideCluster, decideWaiting, gatewayPort, objectName, originatesHttp, toSeconds, usesGateway,
 } from "../model";
 import { type Manifest, defined, kubernetesObject } from "./manifest";
 
@@ -39,7 +39,7 @@ export function gatewayFilter(name: string, declaration: Declaration): readonly 
     if (!usesGateway(route) || gateway === undefined) return [];
     const patches = [...ports.filter(({ protocol }) => !originatesHttp(protocol)).flatMap((port) => chainPatches(declaration, port)), ...clusterPatches(declaration)];
     if (patches.length === 0) return [];
-    const identity = { kind: ENVOY_FILTER, name: objectName(host), namespace: gateway.namespace, carriesPool: false } as const;
+    const identity = { kind: "EnvoyFilter", name: objectName(host), namespace: gateway.namespace, carriesPool: false } as const;
     return [{
         key: "gateway-filter", role: "EnvoyFilter/gateway", movesTraffic: false,
         object: kubernetesObject(name, declaration, identity, { workloadSelector: { labels: gateway.selector }, configPatches: patches }),
@@ -81,7 +81,7 @@ export function sidecarFilters(name: string, declaration: Declaration): readonly
     const { host, gateway, consumers } = declaration, ports = declaration.ports.filter(({ protocol }) => protocol === Protocol.Tls);
     if (!decideWaiting(declaration).waits || gateway?.consumers !== GatewayConsumers.Declared || ports.length === 0) return [];
     return consumers.map(({ namespace }) => {
-        const identity = { kind: ENVOY_FILTER, name: objectName(host), namespace, carriesPool: false } as const;
+        const identity = { kind: "EnvoyFilter", name: objectName(host), namespace, carriesPool: false } as const;
         return {
             key: `sidecar-filter-${namespace}`, role: "EnvoyFilter/sidecar", movesTraffic: false,
             object: kubernetesObject(name, declaration, identity, {

@@ -31,6 +31,8 @@ export const API_VERSIONS = {
     DestinationRule: "networking.istio.io/v1",
     Gateway: "networking.istio.io/v1",
     VirtualService: "networking.istio.io/v1",
+    /** It has no newer one. */
+    EnvoyFilter: "networking.istio.io/v1alpha3",
 } as const;
 export type IstioKind = keyof typeof API_VERSIONS;
 
@@ -51,19 +53,12 @@ export function newerApiVersion(apiVersion: string, kind: string): string | unde
 export const AUTHORIZATION_POLICY = "AuthorizationPolicy";
 export const SECURITY_VERSION = "security.istio.io/v1";
 
-/** The kind for what Istio has no field for. It has no newer version. */
-export const ENVOY_FILTER = "EnvoyFilter";
-export const ENVOY_FILTER_VERSION = `networking.istio.io/${NEWEST_OF_KIND[ENVOY_FILTER] ?? ""}`;
+export type EmittedKind = IstioKind | typeof AUTHORIZATION_POLICY;
 
-export type EmittedKind = IstioKind | typeof AUTHORIZATION_POLICY | typeof ENVOY_FILTER;
-
-export function apiVersionOf(kind: EmittedKind): string {
-    if (kind === AUTHORIZATION_POLICY) return SECURITY_VERSION;
-    return kind === ENVOY_FILTER ? ENVOY_FILTER_VERSION : API_VERSIONS[kind];
-}
+export const apiVersionOf = (kind: EmittedKind): string => (kind === AUTHORIZATION_POLICY ? SECURITY_VERSION : API_VERSIONS[kind]);
 
 /** Versions under which the same kind may have been created before; they are aliases, so that an upgrade replaces nothing. */
 export function formerApiVersions(kind: string): readonly string[] {
-    if (kind === ENVOY_FILTER) return [];
+    if (Object.hasOwn(NEWEST_OF_KIND, kind)) return [];
     return kind === AUTHORIZATION_POLICY ? ["security.istio.io/v1beta1"] : ["networking.istio.io/v1beta1", "networking.istio.io/v1alpha3"];
 }

@@ -2,9 +2,10 @@
 // TCP proxy does so by max_connect_attempts and backoff_options, which Istio exposes nowhere but in an EnvoyFilter.
 import { type Declaration, EnvoyFilters, OnConnectFailure } from "./declaration";
 import { formatDuration } from "./duration";
-import type { Path, Problems } from "./problem";
+import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs, resolutionOf } from "./outlier";
 import { originatesHttp } from "./ports";
+import type { Path, Problems } from "./problem";
 import { Resolution } from "./resolution";
 import { isMutualToGateway, usesGateway } from "./routes";
 import { standbyAddresses, standbyOverprovisioning } from "./standby";
@@ -34,6 +35,12 @@ export const RUN_OUT_PROBABILITY = 1e-6;
 
 /** A sidecar whose connection to a gateway pod fails tries the next pod: 8 of 400 failed with outlier detection alone, 0 with these (measured). */
 export const HOP_RETRY = { attempts: 5, backOff: { baseMs: 50, maxMs: 500 } } as const;
+
+/**
+ * The oldest Istio whose Envoy is known to have `backoff_options`: its API has them since January 2025 (go-control-plane 1.32.4).
+ * An older one would refuse the filter, or the whole listener, so that none is written for it.
+ */
+export const BACK_OFF_SINCE = { major: 1, minor: 25 } as const;
 
 /** Envoy asks again that often while DNS answers nothing; Istio's dnsRefreshRate is 60 s, so that one empty answer costs a minute (measured). */
 export const DNS_RETRY_MS = 1000;
@@ -118,6 +125,8 @@ export function decideWaiting(declaration: Declaration): WaitingDecision {
     if (failover.onConnectFailure === OnConnectFailure.Fail) return { waits: false, reason: "the declaration says fail" };
     if (declaration.ports.every(({ protocol }) => originatesHttp(protocol))) return { waits: false, reason: "requests of HTTP ports are repeated twice on connect failure, and then answered with 503" };
     if (gateway.envoyFilters === EnvoyFilters.Forbidden) return { waits: false, reason: "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts" };
+    const version = parseIstioVersion(gateway.istioVersion);
+    if (version !== undefined && compareIstio(version, BACK_OFF_SINCE) < 0) return { waits: false, reason: `the Envoy of Istio ${formatIstio(version)} is not known to have connect attempts with a back-off, which ${formatIstio(BACK_OFF_SINCE)} has` };
     const timeout = connectTimeoutMs(declaration), budgetMs = Math.min(window + WAIT_MARGIN_MS, LONGEST_BUDGET_MS), attempts = attemptsFor(budgetMs);
     // An attempt that begins at the end of the budget may still finish.
     const handshake = Math.ceil((budgetMs + timeout + WAIT_BACK_OFF.maxMs) / 1000) * 1000, hold = longestHold(attempts, timeout);

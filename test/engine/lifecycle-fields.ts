@@ -49,6 +49,11 @@ export const FIELD_CHANGES: readonly FieldChange[] = [
     direct("failover.dnsTtl", { failover: { ...FAILOVER, dnsTtl: "30s" } }),
     direct("failover.envoyRefresh", { failover: { ...FAILOVER, envoyRefresh: "6s" } }),
     direct("failover.longestConnection", { failover: { ...FAILOVER, longestConnection: "1h" } }),
+    { field: "pool.standbyAddresses.*", from: { pool: { membership: "fixed", addressesPerAnswer: 1, standbyAddresses: ["192.0.2.1"] } }, to: { pool: { membership: "fixed", addressesPerAnswer: 1, standbyAddresses: ["192.0.2.2", "192.0.2.3"] } } },
+    { field: "failover.onConnectFailure to fail", to: { failover: { ...FAILOVER, onConnectFailure: "fail" } } },
+    { field: "failover.onConnectFailure to wait", from: { failover: { ...FAILOVER, onConnectFailure: "fail" } }, to: { failover: { ...FAILOVER, onConnectFailure: "wait" } } },
+    { field: "failover.dnsTtl behind a gateway", to: { failover: { ...FAILOVER, dnsTtl: "30s" } } },
+    { field: "gateway.envoyFilters", to: gateway({ envoyFilters: "forbidden" }) },
     { field: "route to passthrough", to: { route: "passthrough" } },
     { field: "route to direct", to: DIRECT },
     { field: "route from direct", from: DIRECT, to: { route: "mtls-passthrough", gateway: GATEWAY } },
@@ -84,7 +89,7 @@ export const FIELD_CHANGES: readonly FieldChange[] = [
 ];
 
 /** Properties of which only one value is supported so far, so that nothing can change. */
-export const UNCHANGEABLE = ["pool.standbyAddresses.*"];
+export const UNCHANGEABLE: readonly string[] = [];
 
 export interface PlannedChange {
     readonly field: string;

@@ -140,7 +140,7 @@ describe("an update that does not come to its end", function () {
                 const items = [...(await life.held()).values()].flatMap((item) => istioObjectOf("DestinationRule", { ...item }) ?? []);
                 const listed = { objects: items, unseen: [] }, nothing = { objects: [], unseen: [] };
                 const declarations = needsOf([{ name: cut.name, declaration: accept(cut.input) }]);
-                return checkFieldOwners(declarations, { objects: { DestinationRule: listed, ServiceEntry: nothing, Gateway: nothing, VirtualService: nothing } }).map(({ fix = "" }) => fix);
+                return checkFieldOwners(declarations, { objects: { DestinationRule: listed, ServiceEntry: nothing, Gateway: nothing, VirtualService: nothing, EnvoyFilter: nothing } }).map(({ fix = "" }) => fix);
             };
             const [command = "", ...others] = await found();
             expect(others).to.deep.equal([]);

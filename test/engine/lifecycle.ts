@@ -21,7 +21,7 @@ export const REPEATS = Number(process.env["LIFECYCLE_REPEATS"] ?? 1);
 export const LIFECYCLE_MS = 4 * COMMAND_MS;
 
 export const URLS: Readonly<Record<IstioKind, string>> = {
-    ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices",
+    ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices", EnvoyFilter: "envoyfilters",
 };
 /** Where the tests' objects live; the API server refuses an object whose Namespace does not exist. */
 const NAMESPACES = ["egress", "egress-new", "istio-egress", "istio-egress-new", "payments", "orders", "trading"];

@@ -29,7 +29,8 @@ export function checkInTheWay(needs: Needs, snapshot: Seens): readonly Result[] 
 }
 
 function nothingFound(kinds: readonly IstioKind[], { declarations }: Needs, { objects }: Seens): readonly Result[] {
-    const results = new Results("in-the-way", Group.InTheWay), looked = kinds.filter((kind) => objects[kind].unseen.length === 0);
+    // What EnvoyFilters of others patch is not judged, only where they stand.
+    const results = new Results("in-the-way", Group.InTheWay), looked = kinds.filter((kind) => kind !== "EnvoyFilter" && objects[kind].unseen.length === 0);
     if (looked.length > 0) results.ok(`${enumerate(looked)} objects`, `of others do not stand in the way of ${enumerate(declarations.map(({ name }) => name))}.`);
     return results.list;
 }

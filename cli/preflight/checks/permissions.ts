@@ -12,7 +12,7 @@ const SPARED_VERBS: readonly string[] = ["get", "watch"];
 
 /** The names of kinds in URLs and RBAC rules. */
 export const RESOURCES: Readonly<Record<IstioKind, string>> = {
-    ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices",
+    ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices", EnvoyFilter: "envoyfilters",
 };
 
 export function checkPermissions(needs: Needs, { denied }: Pick<Snapshot, "denied">): readonly Result[] {

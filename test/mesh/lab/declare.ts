@@ -1,15 +1,21 @@
 // Declarations for scenarios: the README's host on the lab's gateway, changed as a scenario needs it.
-import { Membership, Route } from "../../../model";
+import { Membership, OnConnectFailure, Route } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import { GATEWAY, NAMESPACES } from "./layout";
 
-/** A fixed pool of one address, on mTLS passthrough, for both consumers. */
+/** What the GSLB does, for hosts whose connections wait for it, as they do by default. */
+export const WAITING = { detectionTime: "10s", dnsTtl: "5s" } as const;
+
+/**
+ * A fixed pool of one address, on mTLS passthrough, for both consumers. Its connections fail at once, so that scenarios see what
+ * each of Istio's fields does alone; those about waiting say `failover: WAITING`.
+ */
 export function declare(changes: Partial<DeclarationInput> = {}): DeclarationInput {
     const { gateway, ...declaration }: DeclarationInput = {
         host: "api.partner.example",
         namespace: NAMESPACES.hosts,
         pool: { membership: Membership.Fixed, addressesPerAnswer: 1 },
-        failover: { detectionTime: "10s", dnsTtl: "5s" },
+        failover: { ...WAITING, onConnectFailure: OnConnectFailure.Fail },
         route: Route.MtlsPassthrough,
         gateway: GATEWAY,
         consumers: NAMESPACES.consumers.map((namespace) => ({ namespace })),

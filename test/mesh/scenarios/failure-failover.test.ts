@@ -1,7 +1,7 @@
 // F: one A record, its VIP dies, and the GSLB moves the record some seconds later. What do new connections lose, and until when?
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
-import { Route, fillDefaults, lossWindow } from "../../../model";
+import { OnConnectFailure, Route, fillDefaults, lossWindow } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import type { Lab } from "../lab";
 import type { Second } from "../lab/agent/load";
@@ -49,7 +49,7 @@ const ROWS: readonly Row[] = [
         id: "outlier", title: "+ outlier detection of the documents", changes: [DOCUMENTED_OUTLIER], claims: both("window"), earlier: { drop: "58 % at 10 s" },
         documents: "does nothing: 50 % of one host rounds to none",
     },
-    { id: "library", title: "What the library emits (minHealthPercent 1)", changes: [], claims: both("window"), quick: ["drop"] },
+    { id: "library", title: "What the library emits with onConnectFailure: fail (minHealthPercent 1)", changes: [], claims: both("window"), quick: ["drop"] },
     { id: "max-100", title: "maxEjectionPercent 100, minHealthPercent 0", changes: [HUNDRED(0)], claims: both("window"), earlier: { drop: "57.6 % at 10 s (fast UH)" } },
     { id: "attempts-3", title: "3 connect attempts", changes: [WITHOUT_OUTLIER], attempts: { count: 3 }, claims: both("window"), earlier: { drop: "57 % at 10 s" } },
     {
@@ -82,7 +82,7 @@ const ROWS: readonly Row[] = [
 ];
 
 const hostOf = ({ id }: Row, flip: number): string => `${id}-${String(flip)}.failing.example`;
-const declaration = (row: Row, flip: number, ttl: number): DeclarationInput => declared(hostOf(row, flip), { failover: { detectionTime: `${String(flip)}s`, dnsTtl: `${String(ttl)}s` } }, ...row.changes);
+const declaration = (row: Row, flip: number, ttl: number): DeclarationInput => declared(hostOf(row, flip), { failover: { detectionTime: `${String(flip)}s`, dnsTtl: `${String(ttl)}s`, onConnectFailure: OnConnectFailure.Fail } }, ...row.changes);
 const addresses = new Addresses();
 
 scenario("failure-failover", { title: "Failure with one A record", question: "The only VIP dies and the GSLB moves the record after 5, 10 or 20 s: what do new connections lose, with which settings?" }, ({ lab, cell }) => {

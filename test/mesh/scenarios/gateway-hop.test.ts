@@ -6,7 +6,7 @@ import type { Lab } from "../lab";
 import type { Exchange } from "../lab/agent/client";
 import type { LoadResult } from "../lab/agent/load";
 import type { Fault } from "../lab/faults";
-import { declare } from "../lab/declare";
+import { WAITING, declare } from "../lab/declare";
 import { GATEWAY, consumerPod, vip } from "../lab/layout";
 import { expectNone, lost, percent, slowest, times } from "../figures";
 import { scenario } from "../scenario";
@@ -28,13 +28,14 @@ const HOSTS = {
     ours: hop("ours.hop.example", undefined),
     three: hop("three.hop.example", undefined),
     five: hop("five.hop.example", undefined),
+    waiting: { ...hop("waiting.hop.example", undefined), failover: WAITING },
 };
 /** Beside our rule, by hand. */
 const ATTEMPTS = { three: { max_connect_attempts: 3 }, five: { max_connect_attempts: 5, backoff_options: { base_interval: "0.05s", max_interval: "0.5s" } } } as const;
 type Variant = keyof typeof HOSTS;
 const VARIANTS: Readonly<Record<Variant, string>> = {
     nothing: "nothing set on the hop", timeout: "connectTimeout 1 s only", outlier: "outlier detection, LEAST_REQUEST", ours: "as the library writes it",
-    three: "and 3 connect attempts of the sidecar", five: "and 5 connect attempts of the sidecar, back-off 50 to 500 ms",
+    waiting: "as the library writes it where connections wait", three: "and 3 connect attempts of the sidecar", five: "and 5 connect attempts of the sidecar, back-off 50 to 500 ms",
 };
 
 interface DeadInputs { readonly runs: number; readonly connections: number; readonly timeoutMs: number }
@@ -52,7 +53,9 @@ const DEAD: readonly { readonly variant: Variant; readonly fault: Fault; readonl
     { variant: "three", fault: "drop", full: DEAD_ONCE, between: [0, 2], earlier: "0 of 400", why: WHY_THREE },
     { variant: "three", fault: "refuse", full: DEAD_ONCE, between: [0, 3], earlier: "0 of 400", why: WHY_THREE },
     { variant: "five", fault: "drop", full: DEAD_THRICE, between: [0, 0] },
-    { variant: "five", fault: "refuse", full: DEAD_THRICE, quick: { ...DEAD_ONCE, connections: 200 }, between: [0, 0] },
+    { variant: "five", fault: "refuse", full: DEAD_THRICE, between: [0, 0] },
+    { variant: "waiting", fault: "drop", full: DEAD_THRICE, between: [0, 0] },
+    { variant: "waiting", fault: "refuse", full: DEAD_THRICE, quick: { ...DEAD_ONCE, connections: 200 }, between: [0, 0] },
 ];
 
 /** What happens to the pod first, and what after it. */
@@ -69,6 +72,8 @@ const LEAVE: readonly { readonly variant: Variant; readonly leaving: Leaving; re
     { variant: "five", leaving: "terminated-first", full: LEAVE_ONCE, between: [0, 2], why: "a connection that was open when the pod went is not retried: bytes have flowed" },
     { variant: "nothing", leaving: "removed-first", full: LEAVE_THRICE, between: [0, 0], earlier: "0 of 400" },
     { variant: "ours", leaving: "removed-first", full: LEAVE_THRICE, quick: { ...LEAVE_ONCE, connections: 200, drainSeconds: 2, streamSeconds: 6 }, between: [0, 0], earlier: "0 of 400" },
+    { variant: "waiting", leaving: "removed-first", full: LEAVE_THRICE, between: [0, 0] },
+    { variant: "waiting", leaving: "together", full: LEAVE_THRICE, between: [0, 0] },
     { variant: "ours", leaving: "together", full: LEAVE_THRICE, between: [0, 0], why: "Envoy goes on accepting while it drains, and the sidecars know long before that ends" },
 ];
 
@@ -118,7 +123,7 @@ scenario("gateway-hop", {
     for (const { drainSeconds, cut } of [{ drainSeconds: 5, cut: "are cut" }, { drainSeconds: 45, cut: "are whole" }]) {
         cell({
             id: `rolling-restart-drain-${String(drainSeconds)}`, title: `Rolling restart of both pods, terminationDrainDuration ${String(drainSeconds)} s, 40 s streams`, full: { perSecond: 20, drainSeconds, streams: 6 }, timeoutMs: 400_000,
-            measure: (one, inputs) => rollingRestart(one, HOSTS.ours.host, inputs),
+            measure: (one, inputs) => rollingRestart(one, HOSTS.waiting.host, inputs),
             expect: ({ load, streams }) => {
                 expectNone(load);
                 expect(load.sent).to.be.greaterThan(1000);

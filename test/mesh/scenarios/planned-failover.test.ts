@@ -1,7 +1,7 @@
 // B and E: the A record moves while the old VIP is alive. How long do connections stay on it, and when may it be removed?
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
-import { Route, drainWait, fillDefaults } from "../../../model";
+import { OnConnectFailure, Route, drainWait, fillDefaults } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import { clusterName } from "../counters";
 import type { Lab } from "../lab";
@@ -37,7 +37,7 @@ interface Failover {
 }
 
 const declaration = (path: Path, { ttl, lifetimeSeconds }: Pick<Plan, "ttl" | "lifetimeSeconds">): DeclarationInput => declared(plannedOf(path), {
-    route: path, failover: { detectionTime: "10s", dnsTtl: `${String(ttl)}s`, longestConnection: `${String(lifetimeSeconds)}s` },
+    route: path, failover: { detectionTime: "10s", dnsTtl: `${String(ttl)}s`, longestConnection: `${String(lifetimeSeconds)}s`, onConnectFailure: OnConnectFailure.Fail },
 });
 
 scenario("planned-failover", { title: "Planned failover", question: "The A record moves while the old VIP is alive: where do connections go, and when may the old VIP be removed?" }, ({ lab, cell }) => {

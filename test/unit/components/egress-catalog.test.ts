@@ -83,7 +83,7 @@ describe("EgressGateway", () => {
     it("publishes the reference with its defaults, and creates nothing else", async () => {
         const list = await startRuntime();
         const { reference } = new EgressGateway("platform", args);
-        expect(await valueOf(reference)).to.deep.equal({ ...GATEWAY, consumers: "declared", lockdown: "off" });
+        expect(await valueOf(reference)).to.deep.equal({ ...GATEWAY, consumers: "declared", lockdown: "off", envoyFilters: "allowed" });
         await settled();
         expect(list.map(({ type }) => type)).to.deep.equal(["istio-egress:index:EgressGateway"]);
     });

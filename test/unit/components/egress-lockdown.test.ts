@@ -14,7 +14,7 @@ describe("EgressLockdown", () => {
         const list = await startRuntime(), gateway = new EgressGateway("platform", GATEWAY);
         const lockdown = new EgressLockdown("platform", { ...args, gateway: gateway.reference, registryOnly: true });
         new ExternalEgressHost("partner-api", { ...input(), gateway: lockdown.reference, consumers: [{ namespace: "payments", serviceAccounts: ["settlement"] }] });
-        expect(await valueOf(lockdown.reference)).to.deep.equal({ ...GATEWAY, consumers: "declared", lockdown: "enforced" });
+        expect(await valueOf(lockdown.reference)).to.deep.equal({ ...GATEWAY, consumers: "declared", lockdown: "enforced", envoyFilters: "allowed" });
         await settled();
         expect(kubernetes(list).filter((name) => name.includes(" platform-"))).to.deep.equal(["AuthorizationPolicy platform-closed", "NetworkPolicy platform-egress-payments", "NetworkPolicy platform-ingress", "Sidecar platform-registry-only-payments"]);
         expect(list.find(({ name }) => name === "partner-api-authorization")?.inputs).to.have.nested.property("spec.rules[0].from[0].source.principals[0]", "cluster.local/ns/payments/sa/settlement");

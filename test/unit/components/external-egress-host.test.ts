@@ -52,7 +52,8 @@ describe("ExternalEgressHost", () => {
         expect(await valueOf(host.host)).to.equal("api.partner.example");
         expect((await valueOf(host.objects))?.map(({ role, namespace }) => `${role} ${namespace}`)).to.deep.equal([
             "ServiceEntry/host egress", "ServiceEntry/client-view payments", "ServiceEntry/client-view orders", "DestinationRule/host egress",
-            "DestinationRule/subset payments", "DestinationRule/subset orders", "Gateway/server istio-egress", "VirtualService/gateway-leg istio-egress", "VirtualService/mesh-leg egress",
+            "DestinationRule/subset payments", "DestinationRule/subset orders", "Gateway/server istio-egress", "EnvoyFilter/gateway istio-egress", "EnvoyFilter/sidecar payments", "EnvoyFilter/sidecar orders",
+            "VirtualService/gateway-leg istio-egress", "VirtualService/mesh-leg egress",
         ]);
         expect(await valueOf(host.plan)).to.have.property("resolution", "DNS");
     });
@@ -107,7 +108,7 @@ describe("ExternalEgressHost", () => {
         new ExternalEgressHost("partner-api", args(replaced(input(), ["consumers", 0, "namespace"], () => unknown()) as DeclarationInput));
         await settled();
         const warnings = log.stop();
-        expect(objects(list).map(({ name }) => name)).to.deep.equal(["partner-api-destination-rule", "partner-api-gateway", "partner-api-gateway-leg", "partner-api-mesh-leg", "partner-api-service-entry"]);
+        expect(objects(list).map(({ name }) => name)).to.deep.equal(["partner-api-destination-rule", "partner-api-gateway", "partner-api-gateway-filter", "partner-api-gateway-leg", "partner-api-mesh-leg", "partner-api-service-entry"]);
         expect(warnings.join("\n")).to.contain('ExternalEgressHost "partner-api": ServiceEntry/client-view is left out of this preview, since it depends on consumers[0].namespace, which is not known yet; an object that exists is shown as a deletion.');
     });
 

@@ -82,7 +82,7 @@ describe("a deployed gateway", () => {
 
     it("is what its reference says", () => {
         expect(gatewayReference("platform", gateway({ ports: [{ number: 443 }, { number: 636, targetPort: 1636 }] }))).to.deep.equal({
-            namespace: "istio-egress", selector: LABELS, serviceHost: `${NAME}.istio-egress.svc.cluster.local`, consumers: "declared", istioVersion: "1.31.0", lockdown: "off",
+            namespace: "istio-egress", selector: LABELS, serviceHost: `${NAME}.istio-egress.svc.cluster.local`, consumers: "declared", istioVersion: "1.31.0", lockdown: "off", envoyFilters: "allowed",
             ports: [{ number: 443, targetPort: 443 }, { number: 636, targetPort: 1636 }],
         });
     });

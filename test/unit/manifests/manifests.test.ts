@@ -23,6 +23,16 @@ function object(kind: string, name: string, namespace: string, route: string, sp
     };
 }
 
+const filter = (namespace: string, spec: object): KubernetesObject => ({ ...object("EnvoyFilter", NAME, namespace, "mtls-passthrough", spec), apiVersion: "networking.istio.io/v1alpha3" });
+const TCP_PROXY = "envoy.filters.network.tcp_proxy";
+const retry = (context: string, portNumber: number, attempts: number, longest: string): object => ({
+    applyTo: "NETWORK_FILTER", match: { context, listener: { portNumber, filterChain: { sni: HOST, filter: { name: TCP_PROXY } } } },
+    patch: { operation: "MERGE", value: { name: TCP_PROXY, typed_config: {
+        "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", max_connect_attempts: attempts, backoff_options: { base_interval: "0.05s", max_interval: longest },
+    } } },
+});
+const cluster = (value: object, portNumber = 443): object => ({ applyTo: "CLUSTER", match: { context: "GATEWAY", cluster: { service: HOST, portNumber } }, patch: { operation: "MERGE", value } });
+
 const objectsOf = (changes: Partial<DeclarationInput> = {}): readonly KubernetesObject[] => manifestsOf("partner-api", declaration(changes)).map((manifest) => manifest.object);
 const specs = (changes: Partial<DeclarationInput>): Record<string, unknown> =>
     Object.fromEntries(manifestsOf("partner-api", declaration(changes)).map(({ role, object: { spec } }) => [role, spec]));
@@ -55,6 +65,12 @@ describe("manifests", () => {
                 selector: { istio: "egressgateway" },
                 servers: [{ port: { number: 443, name: "tls-443", protocol: "TLS" }, hosts: [HOST], tls: { mode: "ISTIO_MUTUAL" } }],
             }),
+            filter("istio-egress", { workloadSelector: { labels: { istio: "egressgateway" } }, configPatches: [
+                retry("GATEWAY", 8443, 81, "1s"),
+                { applyTo: "FILTER_CHAIN", match: { context: "GATEWAY", listener: { portNumber: 8443, filterChain: { sni: HOST } } }, patch: { operation: "MERGE", value: { transport_socket_connect_timeout: "28s" } } },
+                cluster({ dns_refresh_rate: "1s" }),
+            ] }),
+            filter("payments", { configPatches: [retry("SIDECAR_OUTBOUND", 443, 5, "0.5s")] }),
             object("VirtualService", `${NAME}-gateway`, "istio-egress", "mtls-passthrough", {
                 hosts: [HOST], gateways: [`istio-egress/${NAME}`], exportTo: ["."],
                 tcp: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443 }], route: [{ destination: { host: HOST, port: { number: 443 } } }] }],
@@ -162,12 +178,12 @@ describe("manifests", () => {
         const list = manifestsOf("partner-api", declaration({ gateway: { ...GATEWAY, consumers: GatewayConsumers.All }, consumers: [{ namespace: "*" }] }));
         expect(list.map(({ key, object: { metadata, spec } }) => [key, metadata.namespace, spec["exportTo"]])).to.deep.equal([
             ["service-entry", "egress", ["*"]], ["destination-rule", "egress", ["istio-egress"]], ["subset", "istio-egress", ["*"]],
-            ["gateway", "istio-egress", undefined], ["gateway-leg", "istio-egress", ["."]], ["mesh-leg", "egress", ["*"]],
+            ["gateway", "istio-egress", undefined], ["gateway-filter", "istio-egress", undefined], ["gateway-leg", "istio-egress", ["."]], ["mesh-leg", "egress", ["*"]],
         ]);
     });
 
     it("of an inactive declaration: everything but the mesh leg", () => {
-        expect(manifestsOf("partner-api", declaration({ active: false })).map(({ key }) => key)).to.deep.equal(["service-entry", "client-view-payments", "destination-rule", "subset-payments", "gateway", "gateway-leg"]);
+        expect(manifestsOf("partner-api", declaration({ active: false })).map(({ key }) => key)).to.deep.equal(["service-entry", "client-view-payments", "destination-rule", "subset-payments", "gateway", "gateway-filter", "sidecar-filter-payments", "gateway-leg"]);
     });
 
     it("of several ports: a server, a route and a port each, on one gateway port of the same number", () => {
@@ -175,6 +191,44 @@ describe("manifests", () => {
         expect(found["Gateway/server"]).to.have.nested.property("servers.length", 2);
         expect(found["VirtualService/mesh-leg"]).to.have.nested.property("tls[1].route[0].destination.port.number", 8443);
         expect(found["VirtualService/gateway-leg"]).to.have.nested.property("tcp[1].match[0].port", 8443);
+    });
+
+    it("of standby addresses: DNS leads, the known ones have the second priority, and all but one host can be ejected", () => {
+        const found = specs({ pool: { membership: "fixed", addressesPerAnswer: 2, standbyAddresses: ["192.0.2.1", "192.0.2.2"] } });
+        expect(found["ServiceEntry/host"]).to.have.deep.property("endpoints", [
+            { address: HOST, labels: { tier: "primary" } }, { address: "192.0.2.1", labels: { tier: "standby" } }, { address: "192.0.2.2", labels: { tier: "standby" } },
+        ]);
+        expect(found["ServiceEntry/client-view"]).to.not.have.property("endpoints");
+        expect(found["DestinationRule/host"]).to.have.deep.property("trafficPolicy", {
+            loadBalancer: { simple: "ROUND_ROBIN", localityLbSetting: { enabled: true, failoverPriority: ["tier=primary"] } }, connectionPool: { tcp: { connectTimeout: "0.9s" } },
+            outlierDetection: { ...outlierDetection, maxEjectionPercent: 75 },
+        });
+        expect(found["EnvoyFilter/gateway"]).to.have.deep.nested.property("configPatches[2]", cluster({ dns_refresh_rate: "1s", load_assignment: { policy: { overprovisioning_factor: 200 } }, common_lb_config: { update_merge_window: "0s" } }));
+    });
+
+    it("have no EnvoyFilter where nothing waits or none may be written, and standby addresses all the same", () => {
+        const pool = { membership: "fixed", addressesPerAnswer: 1, standbyAddresses: ["192.0.2.1"] } as const, fail = { detectionTime: "10s", dnsTtl: "5s", onConnectFailure: "fail" } as const;
+        const filters = (changes: Partial<DeclarationInput>): unknown => Object.keys(specs(changes)).filter((role) => role.startsWith("EnvoyFilter"));
+        expect([{ failover: fail }, { failover: undefined }, { gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } }, { pool: { ...pool, standbyAddresses: ["192.0.2.1"] }, gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } }].map(filters)).to.deep.equal([[], [], [], []]);
+        expect(specs({ pool: { ...pool, standbyAddresses: ["192.0.2.1"] }, failover: fail })["EnvoyFilter/gateway"]).to.have.deep.property("configPatches", [
+            cluster({ dns_refresh_rate: "1s", load_assignment: { policy: { overprovisioning_factor: 100 } }, common_lb_config: { update_merge_window: "0s" } }),
+        ]);
+        expect(specs({ pool: { ...pool, standbyAddresses: ["192.0.2.1"] }, gateway: { ...GATEWAY, envoyFilters: "forbidden" } })["ServiceEntry/host"]).to.have.nested.property("endpoints.length", 2);
+    });
+
+    it("patch each port's own chain, with the handshake's time-out only where the gateway ends the mesh's TLS, and no chain of HTTP", () => {
+        const patches = (changes: Partial<DeclarationInput>, role = "EnvoyFilter/gateway"): string[] => {
+            const { configPatches } = specs(changes)[role] as { configPatches: { applyTo: string; match: { listener?: { portNumber: number }; cluster?: { portNumber: number } } }[] };
+            return configPatches.map(({ applyTo, match }) => `${applyTo} ${String(match.listener?.portNumber ?? match.cluster?.portNumber)}`);
+        };
+        const two = [{ number: 443 }, { number: 8443 }];
+        expect(patches({ ports: two })).to.deep.equal(["NETWORK_FILTER 8443", "FILTER_CHAIN 8443", "NETWORK_FILTER 9443", "FILTER_CHAIN 9443", "CLUSTER 443", "CLUSTER 8443"]);
+        expect(patches({ ports: two }, "EnvoyFilter/sidecar")).to.deep.equal(["NETWORK_FILTER 443", "NETWORK_FILTER 8443"]);
+        expect(patches({ route: "passthrough" })).to.deep.equal(["NETWORK_FILTER 8443", "CLUSTER 443"]);
+        expect(patches({ pool: { membership: "rotating" } })).to.deep.equal(["NETWORK_FILTER 8443", "FILTER_CHAIN 8443"]);
+        const mixed: Partial<DeclarationInput> = { route: "tls-origination", ports: [{ number: 80, protocol: "HTTP" }, { number: 8443, protocol: "TCP" }], addresses: ["192.0.2.1", "192.0.2.2"] };
+        expect(patches(mixed)).to.deep.equal(["NETWORK_FILTER 9443", "FILTER_CHAIN 9443", "CLUSTER 80", "CLUSTER 8443"]);
+        expect(specs(mixed)).to.not.have.property("EnvoyFilter/sidecar");
     });
 
     it("carry overrides: by kind, by part, the part last; null removes", () => {

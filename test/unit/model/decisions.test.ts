@@ -138,8 +138,15 @@ describe("drain wait", () => {
 });
 
 describe("application contract", () => {
-    it("lets retries outlast the window of one address", () => {
-        const terms = applicationContract(declaration({ pool: { membership: "fixed", addressesPerAnswer: 1 }, failover: { detectionTime: "10s", dnsTtl: "5s", longestConnection: "15m" } }));
+    it("waits with the gateway, where it waits", () => {
+        const terms = applicationContract(declaration({ pool: { membership: "fixed", addressesPerAnswer: 1 } }));
+        // The budget of 25.1 s, the longest pause and the attempt after it, and room for the handshake.
+        expect(terms[1]).to.deep.equal({ term: "handshakeTimeout", value: "at least 29.1s", ms: 29_100, reason: "the TLS handshake waits for the gateway's connection to the host, for which the gateway tries for 25.1s in a failover" });
+        expect(terms[2]).to.deep.equal({ term: "connectRetries", value: "2, on connect or handshake failure only", reason: "the gateway itself tries again for 25.1s, so that what still fails met a longer fault, or a gateway pod that died; a request that was sent is never repeated safely" });
+    });
+
+    it("lets retries outlast the window of one address where nothing waits", () => {
+        const terms = applicationContract(declaration({ pool: { membership: "fixed", addressesPerAnswer: 1 }, failover: { detectionTime: "10s", dnsTtl: "5s", longestConnection: "15m", onConnectFailure: "fail" } }));
         expect(terms.map(({ term, value, ms }) => ({ term, value, ms }))).to.deep.equal([
             { term: "connectTimeout", value: "1s to 3s", ms: 3000 },
             { term: "handshakeTimeout", value: "at least 3s", ms: 3000 },

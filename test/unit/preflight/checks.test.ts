@@ -23,9 +23,9 @@ const NO_SIDECAR = "but it is a consumer of partner-api: pods without a sidecar 
 /** A cluster that lacks something, and all that is said of it. */
 const CASES: readonly (readonly [what: string, cluster: Partial<Snapshot>, lines: readonly string[]])[] = [
     // Istio's kinds.
-    ["no kinds", { served: seen(new Map()) }, [`served-kinds missing: ServiceEntry, DestinationRule, Gateway and VirtualService are not served: the cluster has no custom resource definitions of Istio's for what is written. → ${INSTALL}`]],
-    ["one kind missing", { served: seen(new Map([["v1", ["ServiceEntry", "DestinationRule", "Gateway"]]])) }, [`served-kinds missing: VirtualService is not served: the cluster lacks these custom resource definitions of Istio's. → ${INSTALL}`]],
-    ["old versions", { served: seen(new Map([["v1", ["ServiceEntry", "DestinationRule", "Gateway"]], ["v1beta1", ["VirtualService"]]])) }, [`served-kinds missing: VirtualService is served as v1beta1 of networking.istio.io, but not as v1, which is what is written. → ${FROM_1_22}`]],
+    ["no kinds", { served: seen(new Map()) }, [`served-kinds missing: ServiceEntry, DestinationRule, Gateway, EnvoyFilter and VirtualService are not served: the cluster has no custom resource definitions of Istio's for what is written. → ${INSTALL}`]],
+    ["one kind missing", { served: seen(new Map([["v1", ["ServiceEntry", "DestinationRule", "Gateway"]], ["v1alpha3", ["EnvoyFilter"]]])) }, [`served-kinds missing: VirtualService is not served: the cluster lacks these custom resource definitions of Istio's. → ${INSTALL}`]],
+    ["old versions", { served: seen(new Map([["v1", ["ServiceEntry", "DestinationRule", "Gateway"]], ["v1beta1", ["VirtualService"]], ["v1alpha3", ["EnvoyFilter"]]])) }, [`served-kinds missing: VirtualService is served as v1beta1 of networking.istio.io, but not as v1, which is what is written. → ${FROM_1_22}`]],
     ["kinds not seen", { served: forbidden("discover the kinds of networking.istio.io") }, ["served-kinds unknown: networking.istio.io may be served or not: this account may not discover the kinds of networking.istio.io. → Allow it to discover the kinds of networking.istio.io, or have it looked at by somebody who may."]],
     // istiod.
     ["istiod elsewhere", { istiods: seen([]) }, ["istiod unknown: istiod in istio-system is not there: no Deployment has the label app=istiod, so the control plane runs elsewhere, or not at all. → Name its namespace with --istio-namespace; of a control plane outside the cluster nothing can be seen."]],

@@ -133,7 +133,7 @@ describe("objects in the way", () => {
 
     it("says which objects it could not see, once for all kinds", () => {
         const of = needs(), why = (plural: string): Snapshot["objects"]["Gateway"] => ({ objects: [], unseen: [{ kind: "forbidden", action: `list ${plural} in all namespaces` }] });
-        const snapshot = cluster({ objects: { ServiceEntry: why("serviceentries"), DestinationRule: why("destinationrules"), Gateway: NOTHING, VirtualService: { objects: [], unseen: [{ kind: "failed", action: "list virtualservices in all namespaces", text: "there was no answer in time" }] } } });
+        const snapshot = cluster({ objects: { ServiceEntry: why("serviceentries"), DestinationRule: why("destinationrules"), Gateway: NOTHING, EnvoyFilter: NOTHING, VirtualService: { objects: [], unseen: [{ kind: "failed", action: "list virtualservices in all namespaces", text: "there was no answer in time" }] } } });
         expect(judge(of, snapshot).filter(({ id }) => id === "in-the-way").map(line)).to.deep.equal([
             "in-the-way ok: Gateway objects of others do not stand in the way of partner-api and source-code.",
             "in-the-way unknown: ServiceEntry and DestinationRule objects of others are not all known: this account may not list serviceentries and destinationrules in all namespaces. → Allow it to list serviceentries and destinationrules in all namespaces, or have it looked at by somebody who may.",

@@ -33,12 +33,12 @@ export const INJECTED = { "istio-injection": "enabled" };
 
 export const namespace = (name: string, labels: Readonly<Record<string, string>> = {}, terminating = false): [string, Seen<Namespace>] => [name, seen({ name, labels, terminating })];
 
-const KINDS: readonly IstioKind[] = ["ServiceEntry", "DestinationRule", "Gateway", "VirtualService"];
+const KINDS: readonly IstioKind[] = ["ServiceEntry", "DestinationRule", "Gateway", "VirtualService", "EnvoyFilter"];
 
 /** A complete cluster, changed as a test needs it. */
 export function cluster(changes: Partial<Snapshot> = {}, of = needs()): Snapshot {
     return {
-        served: seen(new Map([["v1", KINDS], ["v1beta1", KINDS]])),
+        served: seen(new Map([["v1", KINDS], ["v1beta1", KINDS], ["v1alpha3", KINDS]])),
         istioNamespace: "istio-system",
         istiods: seen([{ name: "istiod", revision: "default", image: "docker.io/istio/pilot:1.31.2", readyReplicas: 2 }]),
         injectors: seen([{ name: "istio-sidecar-injector", revision: "default" }]),
@@ -48,7 +48,7 @@ export function cluster(changes: Partial<Snapshot> = {}, of = needs()): Snapshot
         gatewayPods: new Map(of.gateways.map(({ reference }) => [gatewayKey(reference), seen([POD])])),
         consumerPods: new Map(),
         denied: new Map([...new Set(of.objects.map((object) => object.namespace))].map((name) => [name, seen([])])),
-        objects: { ServiceEntry: NOTHING, DestinationRule: NOTHING, Gateway: NOTHING, VirtualService: NOTHING },
+        objects: { ServiceEntry: NOTHING, DestinationRule: NOTHING, Gateway: NOTHING, VirtualService: NOTHING, EnvoyFilter: NOTHING },
         sidecars: NOTHING,
         ...changes,
     };
@@ -66,7 +66,7 @@ export function foreign(kind: IstioObject["kind"], place: string, spec: Readonly
 
 export function objects(...list: readonly IstioObject[]): Partial<Snapshot> {
     const ofKind = (kind: IstioKind): Listed => ({ objects: list.filter((object) => object.kind === kind), unseen: [] });
-    return { objects: { ServiceEntry: ofKind("ServiceEntry"), DestinationRule: ofKind("DestinationRule"), Gateway: ofKind("Gateway"), VirtualService: ofKind("VirtualService") } };
+    return { objects: { ServiceEntry: ofKind("ServiceEntry"), DestinationRule: ofKind("DestinationRule"), Gateway: ofKind("Gateway"), VirtualService: ofKind("VirtualService"), EnvoyFilter: ofKind("EnvoyFilter") } };
 }
 
 export const line = ({ id, status, object, text, fix }: Result): string => `${id} ${status}: ${object} ${text}${fix === undefined ? "" : ` → ${fix}`}`;

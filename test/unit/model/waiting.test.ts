@@ -1,0 +1,110 @@
+// Waiting: budgets and attempts against a simulation of Envoy's back-off, standby addresses, and what the plan says of both.
+import { expect } from "chai";
+import fc from "fast-check";
+import { WAIT_BACK_OFF, attemptsFor, decideCluster, decideOutlier, decideWaiting, ejectable, logRunOut, longestHold, longestPause, planOf, standbyEjectionPercent } from "../../../model";
+import type { DeclarationInput } from "../../../model";
+import { GATEWAY, declaration } from "../../support/declarations";
+
+const ONE = { membership: "fixed", addressesPerAnswer: 1 } as const, STANDBY = { ...ONE, standbyAddresses: ["192.0.2.1", "192.0.2.2"] };
+const FORBIDDEN = { gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } };
+const plan = (changes: Partial<DeclarationInput>): ReturnType<typeof planOf> => planOf(declaration(changes));
+
+describe("attempts", () => {
+    it("double their longest pause up to the longest of all, as Envoy does", () => {
+        expect([0, 1, 2, 3, 4, 5, 6, 60].map((failure) => longestPause(failure, WAIT_BACK_OFF))).to.deep.equal([50, 100, 200, 400, 800, 1000, 1000, 1000]);
+    });
+
+    it("grow with the budget, and never run out early in more than one of a million", () => {
+        expect([5_000, 10_000, 25_100, 50_000, 300_000].map((budget) => attemptsFor(budget))).to.deep.equal([29, 43, 81, 140, 684]);
+        fc.assert(fc.property(fc.integer({ min: 1, max: 300_000 }), fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 20 }), (budget, baseMs, factor) => {
+            const backOff = { baseMs, maxMs: baseMs * factor }, attempts = attemptsFor(budget, backOff);
+            expect(logRunOut(attempts, budget, backOff)).to.be.at.most(Math.log(1e-6));
+            expect(logRunOut(attempts - 1, budget, backOff)).to.be.above(Math.log(1e-6));
+        }), { numRuns: 200 });
+    });
+
+    it("outlast the budget in a simulation of refused connections; a third fewer do not", () => {
+        let seed = 7;
+        const random = (): number => {
+            seed = (seed * 48271) % 2147483647;
+            return seed / 2147483647;
+        };
+        const ranOut = (attempts: number, budgetMs: number, runs: number): number => {
+            let count = 0;
+            for (let run = 0; run < runs; run++) {
+                let total = 0;
+                for (let failure = 0; failure < attempts - 1; failure++) total += Math.floor(random() * longestPause(failure, WAIT_BACK_OFF));
+                if (total < budgetMs) count += 1;
+            }
+            return count;
+        };
+        for (const budget of [10_000, 25_100]) {
+            expect(ranOut(attemptsFor(budget), budget, 20_000)).to.equal(0);
+            expect(ranOut(Math.ceil(attemptsFor(budget) * 2 / 3), budget, 20_000)).to.be.above(100);
+        }
+    });
+
+    it("bound how long a connection is held whose packets are dropped", () => {
+        expect(longestHold(3, 1000)).to.equal(3 * 1000 + 50 + 100);
+    });
+});
+
+describe("waiting", () => {
+    it("is what a declared window and a gateway give: the window and 5 s, and a handshake that outlasts it", () => {
+        expect(decideWaiting(declaration({ pool: ONE }))).to.deep.equal({
+            waits: true, reason: "the declared window of 20.1s and a margin of 5s",
+            waiting: { budgetMs: 25_100, attempts: 81, backOff: { baseMs: 50, maxMs: 1000 }, handshakeTimeoutMs: 28_000, longestHoldMs: 28_000 },
+        });
+        expect(decideWaiting(declaration({ pool: ONE, route: "passthrough" }))).to.have.deep.property("waiting", { budgetMs: 25_100, attempts: 81, backOff: { baseMs: 50, maxMs: 1000 }, longestHoldMs: longestHold(81, 1000) });
+    });
+
+    it("is not where nothing can wait, nothing says how long, or nobody wants it, and says which", () => {
+        const reasons = ([
+            { route: "direct", gateway: undefined }, { failover: undefined }, { failover: { detectionTime: "10s", dnsTtl: "5s", onConnectFailure: "fail" } },
+            { route: "tls-origination", ports: [{ number: 443, protocol: "HTTP" }] }, FORBIDDEN, { gateway: { ...GATEWAY, istioVersion: "1.24.3" } },
+        ] satisfies Partial<DeclarationInput>[]).map((changes) => decideWaiting(declaration(changes)));
+        expect(reasons).to.deep.equal([
+            "route direct has no gateway that could wait", "how long a failover takes is not declared (failover)", "the declaration says fail",
+            "requests of HTTP ports are repeated twice on connect failure, and then answered with 503", "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts",
+            "the Envoy of Istio 1.24 is not known to have connect attempts with a back-off, which 1.25 has",
+        ].map((reason) => ({ waits: false, reason })));
+    });
+
+    it("ends after five minutes, and says so, where a window is longer than applications wait", () => {
+        const decision = decideWaiting(declaration({ failover: { detectionTime: "1h", dnsTtl: "5s" } }));
+        expect(decision).to.deep.include({ waits: true, reason: "the declared window of 1h10.1s is longer than applications wait, so that the gateway tries for 5m only" }).and.to.have.nested.include({ "waiting.budgetMs": 300_000, "waiting.attempts": 684 });
+    });
+
+    it("stands in the plan, with what is lost where EnvoyFilters are forbidden", () => {
+        expect(plan({ pool: ONE }).summary).to.include("on connect failure: waits: the gateway tries again for 25.1s (the declared window of 20.1s and a margin of 5s; 81 attempts), and the connection fails after 28s at the latest");
+        expect(plan({ pool: ONE }).consequences).to.deep.equal(["an empty or NXDOMAIN answer empties the address list while it lasts, and new connections fail; the gateway asks again every 1s. Standby addresses would serve meanwhile (pool.standbyAddresses)."]);
+        expect(plan({ pool: ONE, ...FORBIDDEN }).consequences).to.deep.equal([
+            "an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault).",
+            "new connections fail in a failover instead of waiting for up to 25.1s, since the gateway forbids EnvoyFilters.",
+            "an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters.",
+        ]);
+    });
+});
+
+describe("standby addresses", () => {
+    it("let all hosts but one be ejected, up to 100", () => {
+        for (let hosts = 2; hosts <= 100; hosts++) expect(ejectable(hosts, standbyEjectionPercent(hosts)), String(hosts)).to.equal(hosts - 1);
+        expect(decideOutlier(declaration({ pool: STANDBY }))).to.have.nested.property("settings.maxEjectionPercent", 67);
+    });
+
+    it("stand in the plan, and end the loss window without the GSLB", () => {
+        const found = plan({ pool: STANDBY });
+        expect(found.window.endsBy).to.equal("standby");
+        expect(found.connectTimeout).to.equal("900ms");
+        expect(found.standby).to.deep.equal({ addresses: ["192.0.2.1", "192.0.2.2"], text: "192.0.2.1, 192.0.2.2 serve once no address that DNS answers does; fair weather follows DNS alone" });
+        expect(found.summary).to.include("outlier detection: ejects up to 2 of 3 hosts, 1 that DNS answers and 2 that stand by (safe)");
+        expect(found.consequences).to.deep.equal(["standby addresses are served although DNS may have withdrawn them, once nothing that DNS answers serves: keep the list current (istio-egress verify-pool)."]);
+        expect(plan({ pool: { ...ONE, standbyAddresses: ["10.1.2.3", "192.0.2.2"] } }).consequences).to.include("10.1.2.3 is a private address: make sure that the partner is reached there, and nothing of your own.");
+    });
+
+    it("keep back while one of the addresses that DNS answers lives", () => {
+        expect(decideCluster(declaration({ pool: { ...STANDBY, addressesPerAnswer: 3 } }))).to.deep.equal({ dnsRetryMs: 1000, overprovisioning: 300 });
+        expect(decideCluster(declaration({ pool: STANDBY, ...FORBIDDEN }))).to.equal(undefined);
+        expect(plan({ pool: STANDBY, ...FORBIDDEN }).consequences).to.have.length(4);
+    });
+});
