@@ -41,7 +41,7 @@ interface Level {
 export class Cluster {
     private levels: Level[] = [];
     /** Per worker, priority and source: where ROUND_ROBIN is. */
-    private readonly turns = new Map<string, number>();
+    private readonly turns = new Map<number, number>();
     ejections = 0;
     overflows = 0;
 
@@ -112,7 +112,7 @@ export class Cluster {
         const { hosts, healthy, isInPanic } = level, source = isInPanic ? hosts : healthy, { loadBalancer, random } = this.options;
         const any = (): Host | undefined => source[Math.floor(random() * source.length)];
         if (loadBalancer === LoadBalancer.RoundRobin) {
-            const key = `${String(worker)} ${String(priority)} ${String(isInPanic)}`, turn = this.turns.get(key) ?? Math.floor(random() * 1000);
+            const key = 4 * worker + 2 * priority + Number(isInPanic), turn = this.turns.get(key) ?? Math.floor(random() * 1000);
             this.turns.set(key, turn + 1);
             return source[turn % Math.max(1, source.length)];
         }

@@ -218,14 +218,14 @@ describe("failovers of declarations", () => {
     });
 
     it("is the same each time, for any declaration, and counts every connection once", () => fc.assert(fc.property(declarations, (input) => {
-        const any = accept(input), once = failureFigures(any, Fault.Refuse, { perSecond: 2 });
-        expect(failureFigures(any, Fault.Refuse, { perSecond: 2 })).to.deep.equal(once);
+        const any = accept(input), once = failureFigures(any, Fault.Refuse, { perSecond: 1 });
+        expect(failureFigures(any, Fault.Refuse, { perSecond: 1 })).to.deep.equal(once);
         if (once === undefined) return;
         expect(once.failed).to.be.within(0, once.sent);
-        const planned = plannedFailover(any, { perSecond: 2 });
+        const planned = plannedFailover(any, { perSecond: 1 });
         expect(planned?.failed).to.equal(0);
         for (const { sent, by, failed } of planned?.seconds ?? []) expect(Object.values(by).reduce((sum, count) => sum + count, failed)).to.equal(sent);
-    }), { numRuns: 25 }));
+    }), { numRuns: 15 }));
 
     it("purges what waits for a connection that fails, and tells outlier detection of each (Envoy's TCP proxy)", () => {
         const settings: ProxySettings = { keepsList: true, loadBalancer: LoadBalancer.RoundRobin, connectTimeoutMs: 1000, attempts: 1, standby: [], mergeWindowMs: 1000, outlier: DEFAULT_OUTLIER };
