@@ -15,6 +15,8 @@ export interface TimelineOptions {
     readonly perSecond?: number;
     /** Proxies that choose addresses, each for itself: gateway pods, or with route direct the sidecars. Default 1. */
     readonly proxies?: number;
+    /** How long after the death the proxy has an answer without the dead address; Infinity: never. Default W of the declaration. */
+    readonly windowMs?: number;
 }
 
 export const DEFAULT_PER_SECOND = 20;
@@ -24,10 +26,10 @@ export interface TimelineSecond {
     readonly second: number;
     readonly sent: number;
     readonly failed: number;
-    /** How many were made after a wait that is felt. */
-    readonly waited: number;
     /** How many each served. */
     readonly by: Readonly<Record<string, number>>;
+    /** How many of them were made after a wait that is felt. */
+    readonly waitedBy: Readonly<Record<string, number>>;
     /** The longest wait of those that were made. */
     readonly slowestMs: number;
 }
@@ -99,14 +101,16 @@ function addressesOf({ pool }: Declaration): { readonly before: readonly string[
     return { before: [dead, ...others], after: others };
 }
 
+const windowOf = (declaration: Declaration, { windowMs = declaredWindowMs(declaration) }: TimelineOptions): number | undefined => (windowMs === Infinity ? undefined : windowMs);
+
 const observed = (windowMs: number | undefined): number => Math.min(LONGEST_SECONDS, Math.max(SHORTEST_SECONDS, Math.ceil((windowMs ?? 0) / 1000) + REST_SECONDS));
 
 /** What happens when the first address dies without notice; every delay of the GSLB and of DNS is as long as it can be. */
 export function failureFailover(declaration: Declaration, options: TimelineOptions = {}): FailureFailover | undefined {
     if (whyNoTimeline(declaration) !== undefined) return undefined;
-    const { perSecond = DEFAULT_PER_SECOND, proxies = 1 } = options, windowMs = declaredWindowMs(declaration), observedSeconds = observed(windowMs);
+    const { perSecond = DEFAULT_PER_SECOND, proxies = 1 } = options, windowMs = windowOf(declaration, options), observedSeconds = observed(windowMs);
     const declared = devicesOf(declaration), faults = [Fault.Drop, Fault.Refuse];
-    const runs = stepsOf(declaration).flatMap((devices) => faults.map((fault) => ({ devices, fault, run: failingRun(declaration, devices, fault, { perSecond, proxies }) })));
+    const runs = stepsOf(declaration).flatMap((devices) => faults.map((fault) => ({ devices, fault, run: failingRun(declaration, devices, fault, options) })));
     return {
         ...(windowMs === undefined ? {} : { windowMs }), observedSeconds, perSecond, proxies, assumptions: assumptionsOf(declaration, windowMs, proxies),
         rows: runs.map(({ devices, fault, run }) => ({ devices, fault, isDeclared: devices.length === declared.length, budgetMs: budgetOf(declaration, devices), ...figuresOf(run) })),
@@ -141,8 +145,8 @@ interface WeighedRun {
     readonly weight: number;
 }
 
-function failingRun(declaration: Declaration, devices: readonly Device[], fault: Fault, { perSecond = DEFAULT_PER_SECOND, proxies = 1 }: TimelineOptions): WeighedRun {
-    const windowMs = declaredWindowMs(declaration), seconds = observed(windowMs), settings = proxySettings(declaration, devices), { before, after } = addressesOf(declaration);
+function failingRun(declaration: Declaration, devices: readonly Device[], fault: Fault, options: TimelineOptions): WeighedRun {
+    const { perSecond = DEFAULT_PER_SECOND, proxies = 1 } = options, windowMs = windowOf(declaration, options), seconds = observed(windowMs), settings = proxySettings(declaration, devices), { before, after } = addressesOf(declaration);
     const situation: Situation = {
         lists: [{ atMs: 0, addresses: before }, ...(windowMs === undefined ? [] : [{ atMs: windowMs, addresses: after }])],
         dead: [{ address: before[0] ?? "", fault }],
@@ -174,10 +178,10 @@ function figuresOf({ simulations, weight }: WeighedRun): Figures {
     };
 }
 
-interface CountedSecond { readonly second: number; sent: number; failed: number; waited: number; by: Record<string, number>; slowestMs: number }
+interface CountedSecond { readonly second: number; sent: number; failed: number; by: Record<string, number>; waitedBy: Record<string, number>; slowestMs: number }
 
 function secondsOf({ simulations, weight }: WeighedRun, declaration: Declaration, count: number, isPlanned = false): readonly TimelineSecond[] {
-    const rows = Array.from({ length: count }, (_, second): CountedSecond => ({ second, sent: 0, failed: 0, waited: 0, by: {}, slowestMs: 0 }));
+    const rows = Array.from({ length: count }, (_, second): CountedSecond => ({ second, sent: 0, failed: 0, by: {}, waitedBy: {}, slowestMs: 0 }));
     for (const connection of simulations.flatMap(({ connections }) => connections)) {
         const row = rows[Math.floor(connection.begunMs / 1000)];
         if (row === undefined) continue;
@@ -187,7 +191,7 @@ function secondsOf({ simulations, weight }: WeighedRun, declaration: Declaration
         } else {
             const server = serverOf(connection.by, declaration, isPlanned);
             row.by[server] = (row.by[server] ?? 0) + weight;
-            if (connection.waitMs >= FELT_MS) row.waited += weight;
+            if (connection.waitMs >= FELT_MS) row.waitedBy[server] = (row.waitedBy[server] ?? 0) + weight;
             row.slowestMs = Math.max(row.slowestMs, Math.round(connection.waitMs));
         }
     }
@@ -257,5 +261,8 @@ export function plannedFailover(declaration: Declaration, { perSecond = DEFAULT_
     };
 }
 
-/** `0 ms`, `1.9 s`: as text of a report. */
+/** How many of a second's connections were made after a wait. */
+export const waitedOf = ({ waitedBy }: TimelineSecond): number => Object.values(waitedBy).reduce((sum, count) => sum + count, 0);
+
+/** `0 s`, `38ms`, `1.9s`: as text of a report. */
 export const shownMs = (ms: number): string => (ms === 0 ? "0 s" : formatDuration(ms < 1000 ? Math.round(ms) : Math.round(ms / 100) * 100));

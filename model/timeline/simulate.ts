@@ -39,7 +39,8 @@ export interface ProxySettings {
 export interface Situation {
     /** The lists that the proxy gets from DNS, the first at 0. */
     readonly lists: readonly { readonly atMs: number; readonly addresses: readonly string[] }[];
-    readonly dead: readonly { readonly address: string; readonly fault: Fault }[];
+    /** From 0 on and for good, where nothing else is said. */
+    readonly dead: readonly { readonly address: string; readonly fault: Fault; readonly fromMs?: number; readonly untilMs?: number }[];
 }
 
 export type Load =
@@ -192,7 +193,7 @@ class Run {
 
     /** How long a connection to an address takes, and whether it is made. */
     private reach(address: string): { readonly lasts: number; readonly isMade: boolean } {
-        const faultOf = (one: string): Fault | undefined => this.situation.dead.find((dead) => dead.address === one)?.fault;
+        const faultOf = (one: string): Fault | undefined => this.situation.dead.find((dead) => dead.address === one && this.now >= (dead.fromMs ?? 0) && this.now < (dead.untilMs ?? Infinity))?.fault;
         const { connectTimeoutMs, keepsList } = this.settings, fault = faultOf(address);
         if (fault === undefined) return { lasts: ROUND_TRIP_MS, isMade: true };
         const after = fault === Fault.Drop ? HAPPY_EYEBALLS_MS : ROUND_TRIP_MS;

@@ -1,7 +1,7 @@
 // The report as text, with a chart of a line per second.
 import { stringify } from "yaml";
 import type { TimelineEvent, TimelineSecond } from "../../../model";
-import { formatDuration, shownMs } from "../../../model";
+import { formatDuration, shownMs, waitedOf } from "../../../model";
 import type { HostReport } from "../../plan/report";
 import type { Colours } from "../colours";
 import { ADVICE_HEADER, FAULT_WORDS, TABLE_HEADER, adviceRow, failureTitle, plannedTitle, tableRow } from "./words";
@@ -46,7 +46,7 @@ function chart(seconds: readonly TimelineSecond[], events: readonly TimelineEven
     const total = (bin: readonly TimelineSecond[], of: (one: TimelineSecond) => number): number => bin.reduce((sum, one) => sum + of(one), 0);
     const most = Math.max(1, ...bins.map((bin) => total(bin, ({ sent }) => sent)));
     const rows = bins.map((bin, index) => {
-        const sent = total(bin, (one) => one.sent), failed = total(bin, (one) => one.failed), waited = total(bin, (one) => one.waited), slowest = Math.max(...bin.map(({ slowestMs }) => slowestMs));
+        const sent = total(bin, (one) => one.sent), failed = total(bin, (one) => one.failed), waited = total(bin, waitedOf), slowest = Math.max(...bin.map(({ slowestMs }) => slowestMs));
         // What failed or waited is seen, however few they are.
         const cells = Math.round((BAR * sent) / most), part = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round((cells * count) / Math.max(1, sent))));
         const bad = part(failed), late = Math.min(cells - bad, part(waited)), good = cells - bad - late;

@@ -1,6 +1,6 @@
 // The words that every form of the report uses: rows of the device table, advice, titles, charts.
 import type { Fault} from "../../../model";
-import { type Advice, type DeviceRow, type FailureFailover, type FailureTimeline, type PlannedFailover, formatDuration, shownMs } from "../../../model";
+import { type Advice, type DeviceRow, type FailureFailover, type FailureTimeline, type PlannedFailover, type TimelineSecond, formatDuration, shownMs, waitedOf } from "../../../model";
 import type { Chart } from "../chart";
 
 export const FAULT_WORDS: Readonly<Record<Fault, string>> = { drop: "packets dropped", refuse: "connections refused" };
@@ -32,11 +32,17 @@ export const plannedTitle = ({ propagationMs, drainMs }: PlannedFailover): strin
     `A record is moved on purpose: ${propagationMs === undefined ? "how long that takes is not declared (failover)" : `new connections follow within ${formatDuration(propagationMs)}${drainMs === undefined ? "" : `, the old address may be removed after ${formatDuration(drainMs)}`}`}`;
 
 export function failureChart(name: string, { fault, seconds, events }: FailureTimeline): Chart {
-    return { title: `${name}: an address dies, ${FAULT_WORDS[fault]}`, seconds, events: within(events, seconds.length) };
+    return { title: `${name}: an address dies, ${FAULT_WORDS[fault]}`, seconds: seconds.map(drawn), events: within(events, seconds.length) };
 }
 
 export function plannedChart(name: string, { seconds, events }: PlannedFailover): Chart {
     return { title: `${name}: a record is moved on purpose`, seconds, events: within(events, seconds.length) };
+}
+
+/** Those that waited have a colour of their own. */
+function drawn(second: TimelineSecond): Chart["seconds"][number] {
+    const { by, waitedBy } = second, waited = waitedOf(second);
+    return { second: second.second, failed: second.failed, by: { ...Object.fromEntries(Object.entries(by).map(([server, count]) => [server, count - (waitedBy[server] ?? 0)])), ...(waited === 0 ? {} : { waited }) } };
 }
 
 /** What lies far behind the seconds that are drawn would leave no room for them. */

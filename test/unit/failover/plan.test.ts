@@ -58,9 +58,9 @@ describe("istio-egress plan: the report", () => {
     });
 
     it("as text: what failed is marked, and long windows have lines of several seconds", () => {
-        const fails = text(reportOf({ ...STANDBY, pool: { membership: "fixed", addressesPerAnswer: 1 }, failover: { detectionTime: "5m", dnsTtl: "5s", onConnectFailure: "fail" } }));
+        const fails = text(reportOf({ ...STANDBY, pool: { membership: "fixed", addressesPerAnswer: 1 }, failover: { detectionTime: "60s", dnsTtl: "5s", onConnectFailure: "fail" } }));
         const from = fails.indexOf("Second by second as declared, connections refused");
-        expect(fails.slice(from + 1, from + 4)).to.deep.equal(["      0–9 s  ××××××××××××××××××××  200 failed  ← the address dies (0 s)", "   10–299 s  ××××××××××××××××××××  200 failed", fails[from + 3]]);
+        expect(fails.slice(from + 1, from + 4)).to.deep.equal(["    0–1 s  ××××××××××××××××××××  40 failed  ← the address dies (0 s)", "   2–59 s  ××××××××××××××××××××  40 failed", "  60–61 s  ××××××××××××××××××××  40 failed  ← the GSLB answers without it (1m)"]);
         const wildcard = text(reportOf({ host: "*.partner.example", route: "direct", gateway: undefined, failover: undefined, pool: { membership: "rotating" } }));
         expect(wildcard).to.include("  no timeline: a wildcard has no address list: each application connects to what its own resolver answers");
     });

@@ -1,7 +1,7 @@
 // The planner: the order of events, Envoy's rules of hosts and priorities, and what follows for declarations.
 import { expect } from "chai";
 import fc from "fast-check";
-import { Device, Fault, LoadBalancer, type ProxySettings, failureFailover, failureFigures, gslbAdvice, lossWindow, plannedFailover, proxySettings, runbookOf, simulate, standbyAlert, standbyExpression, stepsOf, whyNoTimeline } from "../../../model";
+import { Device, Fault, LoadBalancer, type ProxySettings, failureFailover, failureFigures, gslbAdvice, lossWindow, plannedFailover, proxySettings, runbookOf, simulate, standbyAlert, standbyExpression, stepsOf, waitedOf, whyNoTimeline } from "../../../model";
 import { Cluster } from "../../../model/timeline/cluster";
 import { EventQueue } from "../../../model/timeline/queue";
 import { seeded } from "../../../model/timeline/random";
@@ -121,7 +121,7 @@ describe("failovers of declarations", () => {
         for (const row of waits?.rows.filter(({ isDeclared }) => isDeclared) ?? []) expect(row.waitMs.slowest).to.be.within(20_000, 20_100 + 2000);
         const [timeline] = waits?.timelines ?? [];
         expect(timeline?.seconds.map(({ sent, failed, by }) => [sent, failed, by])).to.deep.equal(Array.from({ length: 36 }, () => [20, 0, { "new address": 20 }]));
-        expect(timeline?.seconds.map(({ waited }) => waited).slice(0, 22)).to.deep.equal([...Array.from({ length: 20 }, () => 20), 2, 0]);
+        expect(timeline?.seconds.map(waitedOf).slice(0, 22)).to.deep.equal([...Array.from({ length: 20 }, () => 20), 2, 0]);
         expect(timeline?.events).to.deep.equal([
             { atMs: 0, text: "the address dies" }, { atMs: 10_000, text: "the GSLB answers without it" }, { atMs: 15_000, text: "resolvers have forgotten the old answer" }, { atMs: 20_100, text: "the proxy has the new answer" },
         ]);
@@ -153,7 +153,7 @@ describe("failovers of declarations", () => {
     });
 
     it("standby: the GSLB does not matter; without EnvoyFilter the first two seconds fail", () => {
-        const never = { failover: { detectionTime: "1h", dnsTtl: "5s" } };
+        const never = { failover: { detectionTime: "3m", dnsTtl: "5s" } };
         for (const fault of [Fault.Drop, Fault.Refuse]) {
             const all = figures({ ...fixed(1, VIPS), ...never }, fault);
             expect(all?.failed).to.equal(0);
@@ -163,7 +163,10 @@ describe("failovers of declarations", () => {
         expect(once?.failed).to.be.within(25, 40);
         expect(once?.lossMs).to.be.at.most(2000);
         // Where the GSLB never moves, each re-admission of the dead address costs as much again.
-        expect(figures({ ...without, ...never })?.failed).to.be.within(100, 400);
+        expect(figures({ ...without, ...never })?.failed).to.be.within(60, 150);
+        expect(failureFigures(declaration(fixed(1)), Fault.Refuse, { windowMs: 5000 })?.waitMs.slowest).to.be.within(4500, 6000);
+        // Never, and nothing stands by: each fails that began so long before the end of what is looked at.
+        expect(failureFigures(declaration({ ...fixed(1), failover: { detectionTime: "10s", dnsTtl: "5s", onConnectFailure: "fail" } }), Fault.Refuse, { windowMs: Infinity })).to.deep.include({ sent: 600, failed: 600 });
         const timeline = failureFailover(declaration(fixed(1, VIPS)))?.timelines[0];
         expect(timeline?.events.map(({ text }) => text).slice(0, 4)).to.deep.equal(["the address dies", "it is ejected", "standby serves", "it is ejected as standby too"]);
         expect(timeline?.seconds[10]?.by).to.deep.equal({ standby: 20 });
