@@ -43,7 +43,7 @@ describe("the examples", function () {
             expect(run.code, run.stdout + run.stderr).to.equal(0);
             const findings = run.stdout.split("\n").filter((line) => /^\d+ (mandatory|advisory)$|^ +[A-Z]+\d+ /.test(line)).map((line) => line.trim());
             expect(findings).to.deep.equal(["1 advisory", "E207 pool-undeclared"]);
-            expect(run.stdout).to.include("dev: 3 hosts, 24 Kubernetes objects, 0 mandatory and 1 advisory finding by ");
+            expect(run.stdout).to.include("dev: 3 hosts, 29 Kubernetes objects, 0 mandatory and 1 advisory finding by ");
             await expectGolden("platform-team.dev", await filesUnder(path.join(team.folder, "platform-team/out/dev")));
         });
     });
@@ -56,7 +56,7 @@ describe("the examples", function () {
             const { resources, findings } = JSON.parse(stdout) as Preview;
             expect(resources.flatMap(({ inputs: { kind, metadata } }) => kind === undefined ? [] : [`${kind} ${String(metadata?.namespace)}/${String(metadata?.name)}`]).sort()).to.deep.equal([
                 "DestinationRule payments-egress/egress-api-partner-example", "DestinationRule payments/egress-api-partner-example-subset",
-                "Gateway istio-egress/egress-api-partner-example",
+                "EnvoyFilter istio-egress/egress-api-partner-example", "EnvoyFilter payments/egress-api-partner-example", "Gateway istio-egress/egress-api-partner-example",
                 "ServiceEntry payments-egress/egress-api-partner-example", "ServiceEntry payments/egress-api-partner-example-client",
                 "VirtualService istio-egress/egress-api-partner-example-gateway", "VirtualService payments-egress/egress-api-partner-example-mesh",
             ]);

@@ -37,6 +37,7 @@ const declarationOf = (host: Host): DeclarationInput => declared(hostOf(host), {
 
 interface Load { readonly connections: number; readonly perSecond: number }
 interface Fair { readonly saysA: Readonly<Record<string, number>>; readonly saysB: Readonly<Record<string, number>>; readonly a: string; readonly b: string; readonly priorities: readonly (readonly [address: string, priority: number])[]; readonly standbyUsed: number }
+const at = ({ connections, perSecond }: Load): { readonly count: number; readonly pace: { readonly kind: "rate"; readonly perSecond: number }; readonly timeoutMs: number } => ({ count: connections, pace: { kind: "rate", perSecond }, timeoutMs: 20_000 });
 const THOUSAND: Load = { connections: 1000, perSecond: 20 };
 
 scenario("standby", { title: "Standby addresses", question: "DNS leads and the pool's known VIPs stand by: what is lost when the only VIP in DNS dies and the GSLB never moves the record?" }, ({ lab, cell }) => {
@@ -124,8 +125,6 @@ async function fairWeather(lab: Lab, host: Host, connections: number): Promise<F
     const saysB = await load(), members = await envoy.members(clusterName(name));
     return { a, b, saysA, saysB, priorities: members.map(({ address, priority }) => [address, priority] as const), standbyUsed: members.filter(({ priority }) => priority === 1).reduce((sum, { total }) => sum + total, 0) };
 }
-
-const at = ({ connections, perSecond }: Load): { readonly count: number; readonly pace: { readonly kind: "rate"; readonly perSecond: number }; readonly timeoutMs: number } => ({ count: connections, pace: { kind: "rate", perSecond }, timeoutMs: 20_000 });
 
 /** The first address that DNS answers dies, and DNS goes on answering it. */
 async function dies(lab: Lab, host: Host, fault: Fault, load: Load): Promise<Awaited<ReturnType<typeof counting>>> {

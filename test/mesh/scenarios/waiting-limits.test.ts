@@ -21,6 +21,11 @@ interface Usage { readonly memoryMb: number; readonly sockets: number }
 interface Many { readonly waiting: number; readonly before: Usage; readonly during: Usage; readonly after: Usage; readonly run: Run; readonly besideAlone: Quantiles; readonly beside: Quantiles; readonly besideFailed: number }
 interface Fair { readonly pairs: readonly { readonly without: Quantiles; readonly with: Quantiles; readonly perSecondWithout: number; readonly perSecondWith: number }[] }
 
+const middle = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const ratios = ({ pairs }: Fair): { readonly p50: number; readonly p99: number; readonly throughput: number } => ({
+    p50: middle(pairs.map((pair) => pair.with.p50 / pair.without.p50)), p99: middle(pairs.map((pair) => pair.with.p99 / pair.without.p99)), throughput: middle(pairs.map((pair) => pair.perSecondWith / pair.perSecondWithout)),
+});
+
 scenario("waiting-limits", { title: "What waiting costs", question: "Both VIPs die under many connections: how soon is it over, what does the gateway hold meanwhile, and what do other hosts and fair weather notice?" }, ({ lab, cell }) => {
     before(async function () {
         this.timeout(240_000);
@@ -79,11 +84,6 @@ scenario("waiting-limits", { title: "What waiting costs", question: "Both VIPs d
         },
         why: "nothing of it acts before an attempt fails",
     });
-});
-
-const middle = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-const ratios = ({ pairs }: Fair): { readonly p50: number; readonly p99: number; readonly throughput: number } => ({
-    p50: middle(pairs.map((pair) => pair.with.p50 / pair.without.p50)), p99: middle(pairs.map((pair) => pair.with.p99 / pair.without.p99)), throughput: middle(pairs.map((pair) => pair.perSecondWith / pair.perSecondWithout)),
 });
 
 async function fairWeather(lab: Lab, host: string, count: number): Promise<{ readonly connectMs: Quantiles; readonly perSecond: number }> {

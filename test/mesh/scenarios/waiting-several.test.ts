@@ -20,6 +20,7 @@ const hostOf = (cell: string, run: number, perSecond: number): string => `${cell
 const hosts = (cell: string, { runs, perSecond }: Inputs): readonly string[] => Array.from({ length: runs }, (_, run) => perSecond.map((rate) => hostOf(cell, run, rate))).flat();
 const CELLS = [...FAULTS.flatMap((fault) => [`dead-${fault}`, `rotating-${fault}`, `back-${fault}`]), "ejected-then-only"];
 const addresses = new Addresses();
+const shown = ({ runs }: Figures): string => `${failures(runs)}; ${slowest(runs)}`;
 
 scenario("waiting-several", { title: "Waiting instead of failing: several A records", question: "One of several VIPs dies and stays in the DNS answer: what do new connections lose?" }, ({ lab, cell }) => {
     before(async function () {
@@ -74,8 +75,6 @@ function expectNothingLost({ runs }: Figures): void {
         expect(totalMs?.max, "the slowest").to.be.at.most(6000);
     }
 }
-
-const shown = ({ runs }: Figures): string => `${failures(runs)}; ${slowest(runs)}`;
 
 async function start(lab: Lab, host: string, fault: Fault): Promise<readonly [dead: string, alive: string]> {
     const [one = "", two = ""] = addresses.take(2);

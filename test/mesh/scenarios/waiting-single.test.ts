@@ -39,6 +39,7 @@ const CELLS = [
 /** Declared as W 5 s, with a GSLB that takes 25 s longer. */
 const SLOW: Window = { seconds: 5, detectionTime: "2900ms", dnsTtl: "1s" }, SLOW_DETECTION_MS = 28_000;
 const addresses = new Addresses();
+const parse = ({ detectionTime }: Window): number => Number(detectionTime.replace("ms", "")) / 1000;
 
 scenario("waiting-single", { title: "Waiting instead of failing: one A record", question: "The only VIP dies and the GSLB moves the record within the declared window: what do new connections lose, and how long do they wait?" }, ({ lab, cell }) => {
     before(async function () {
@@ -85,8 +86,6 @@ scenario("waiting-single", { title: "Waiting instead of failing: one A record", 
         });
     }
 });
-
-const parse = ({ detectionTime }: Window): number => Number(detectionTime.replace("ms", "")) / 1000;
 
 async function measure(lab: Lab, at: readonly Place[], fault: Fault, { runs, atLeast }: Inputs, detectionMs?: number): Promise<Figures> {
     const done: Flip[] = [];

@@ -25,6 +25,7 @@ stacks:
     gateways:
       istio-egressgateway.istio-egress.svc.cluster.local:
         consumers: declared
+        envoyFilters: allowed
         istioVersion: 1.31.0
         lockdown: off
         namespace: istio-egress
