@@ -77,6 +77,7 @@ const isSameHost = (one: BarePort, other: BarePort): boolean => one.hosts.length
 function isForGateways(mesh: Mesh, { host, viewers }: EntryHost): boolean {
     if (viewers === UNKNOWN) return true; // Nobody can tell who sees it.
     if (viewers === "everywhere" || viewers.size === 0) return false;
+    if (!mesh.isSure("VirtualService")) return true; // Nobody can tell what leads there.
     const places = new Set((legsByDestination(mesh).get(host) ?? []).flatMap((leg) => [...gatewayNamespaces(mesh, leg), ...besideGateways(leg)]));
     return [...viewers].every((viewer) => places.has(viewer));
 }
