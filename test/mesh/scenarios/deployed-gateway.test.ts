@@ -50,7 +50,7 @@ scenario("deployed-gateway", {
 
     cell<Inputs, Figures>({
         id: "streams-within", title: "Streams shorter than longestConnection", timeoutMs: 300_000,
-        full: { longestConnection: "15m", endpointRemoval: "10s", streamSeconds: 40, connections: 1000, perSecond: 20 }, quick: { longestConnection: "60s", endpointRemoval: "1s", streamSeconds: 7, connections: 120, perSecond: 20 },
+        full: { longestConnection: "15m", endpointRemoval: "10s", streamSeconds: 75, connections: 1000, perSecond: 20 }, quick: { longestConnection: "60s", endpointRemoval: "1s", streamSeconds: 7, connections: 120, perSecond: 20 },
         measure: measured,
         expect: ({ load, streams, killed }) => {
             expectNone(load);
