@@ -47,7 +47,7 @@ export class Policies {
     }
 
     private write(node: string, chain: string, allowed: readonly (readonly string[])[]): void {
-        const ours = OURS(chain), loopback = chain === "INPUT" ? ["-i", "lo"] : ["-o", "lo"];
+        const ours = OURS(chain), loopback = chain === "INPUT" ? ["-i", "lo"] : ["-d", "127.0.0.0/8"]; // Intercepted packets still count as leaving by eth0.
         this.touched.add(node);
         this.run(node, ["-N", ours]);
         const rules = [[...loopback, "-j", "ACCEPT"], ["-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED", "-j", "ACCEPT"], ...allowed.map((match) => [...match, "-j", "ACCEPT"]), ["-j", "DROP"]];

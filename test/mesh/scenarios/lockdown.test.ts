@@ -89,7 +89,7 @@ scenario("lockdown", {
             },
             shown: ({ outcomes, orders, inForceMs, denied, wouldAllow, wouldDeny }) => [
                 ...(["account", "other-account", "other-namespace"] as const).map((who) => `${NAMES[who]}: ${KINDS.map((kind) => `${kind.toUpperCase()} ${outcomes[who][kind]}`).join(", ")}`),
-                `orders to its own host: ${orders}`, ...(mode === "dry-run" ? [`counted: ${String(wouldDeny)} would be denied, ${String(wouldAllow)} allowed`] : mode === "enforced" ? [`${String(denied)} denied`, `HTTP requests of the other account were refused ${(inForceMs / 1000).toFixed(1)} s after the switch`] : []),
+                `orders to its own host: ${orders}`, ...(mode === "dry-run" ? [`counted: ${String(wouldDeny)} would be denied, ${String(wouldAllow)} allowed`] : mode === "enforced" ? [`${String(denied)} denied`, `HTTP requests were refused to all others ${(inForceMs / 1000).toFixed(1)} s after the switch`] : []),
             ].join("; "),
             why: mode === "enforced" ? "HTTP connections that a sidecar keeps to the gateway follow the policy under which they were opened, until Envoy has drained them" : undefined,
         });
@@ -136,9 +136,11 @@ async function reach(lab: Lab): Promise<Reached> {
 /** Until requests meet the new policy; a connection that is kept may still be under the former one. Milliseconds. */
 async function inForce(lab: Lab, isDenied: boolean): Promise<number> {
     const begin = Date.now();
-    while ((await tell("http", lab.second.app) === THROUGH) === isDenied) {
-        if (Date.now() - begin > IN_FORCE_MS) throw new Error(`Requests of another account ${isDenied ? "still get through" : "are still refused"} after ${String(IN_FORCE_MS)} ms.`);
-        await wait(100);
+    for (const app of [lab.second.app, lab.apps.orders]) {
+        while ((await tell("http", app) === THROUGH) === isDenied) {
+            if (Date.now() - begin > IN_FORCE_MS) throw new Error(`Requests of others ${isDenied ? "still get through" : "are still refused"} after ${String(IN_FORCE_MS)} ms.`);
+            await wait(100);
+        }
     }
     return Date.now() - begin;
 }

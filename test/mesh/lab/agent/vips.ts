@@ -1,7 +1,6 @@
 // The lab's external servers: one TLS server answers on every VIP's address and tells which one was reached; plain TCP beside it.
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { createSecureServer } from "node:http2";
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createServer } from "node:net";
@@ -112,7 +111,7 @@ export const vipMethods = {
 
 function tlsServer(authority: Authority, needsClient: boolean, certificateFor: string | undefined): Http2SecureServer {
     const server = createSecureServer({
-        allowHTTP1: true, ...(needsClient ? { requestCert: true, ca: readFileSync(authority.certificate) } : {}),
+        allowHTTP1: true, requestCert: needsClient,
         SNICallback: (name, done) => void contextFor(certificateFor ?? name, authority).then((context) => done(null, context), (error: Error) => done(error)),
     });
     return server.on("request", respond).on("tlsClientError", () => undefined).on("sessionError", () => undefined);
@@ -173,8 +172,8 @@ async function issue(name: string, { folder, certificate, key }: Authority): Pro
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-keyout", keyFile,
         "-subj", `/CN=${name.slice(0, 64)}`, "-addext", `subjectAltName=DNS:${name}`, "-CA", certificate, "-CAkey", key,
     ]);
-    const { readFile } = await import("node:fs/promises");
-    const context = createSecureContext({ cert: stdout, key: await readFile(keyFile) });
+    // With the authority, by which a server judges clients: the context of a name replaces the server's own.
+    const context = createSecureContext({ cert: stdout, key: await readFile(keyFile), ca: await readFile(certificate) });
     await rm(keyFile);
     return context;
 }
