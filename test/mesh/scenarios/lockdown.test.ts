@@ -69,7 +69,7 @@ scenario("lockdown", {
             id: mode, title: titles[mode], full: {}, ...(mode === "off" ? {} : { quick: {} }), timeoutMs: 180_000,
             measure: async (one) => {
                 await up(mode);
-                const inForceMs = await inForce(one, mode === Lockdown.Enforced);
+                const inForceMs = await inForce(one, mode);
                 const before = await counts(one);
                 const reached = await reach(one), after = await counts(one);
                 return { ...reached, inForceMs, allowed: after.allowed - before.allowed, denied: after.denied - before.denied, wouldAllow: after.wouldAllow - before.wouldAllow, wouldDeny: after.wouldDeny - before.wouldDeny };
@@ -134,11 +134,16 @@ async function reach(lab: Lab): Promise<Reached> {
 }
 
 /** Until requests meet the new policy; a connection that is kept may still be under the former one. Milliseconds. */
-async function inForce(lab: Lab, isDenied: boolean): Promise<number> {
+async function inForce(lab: Lab, mode: "off" | "dry-run" | "enforced"): Promise<number> {
     const begin = Date.now();
-    for (const app of [lab.second.app, lab.apps.orders]) {
-        while ((await tell("http", app) === THROUGH) === isDenied) {
-            if (Date.now() - begin > IN_FORCE_MS) throw new Error(`Requests of others ${isDenied ? "still get through" : "are still refused"} after ${String(IN_FORCE_MS)} ms.`);
+    const isUnder = async (app: App): Promise<boolean> => {
+        const judged = async (): Promise<number> => counts(lab).then(({ wouldAllow, wouldDeny }) => wouldAllow + wouldDeny);
+        const before = await judged(), isThrough = await tell("http", app) === THROUGH, isRefused = mode === Lockdown.Enforced && app !== lab.apps.payments;
+        return isThrough !== isRefused && (mode !== Lockdown.DryRun || await judged() > before);
+    };
+    for (const app of [lab.apps.payments, lab.second.app, lab.apps.orders]) {
+        while (!await isUnder(app)) {
+            if (Date.now() - begin > IN_FORCE_MS) throw new Error(`Requests of others do not meet mode ${mode} after ${String(IN_FORCE_MS)} ms.`);
             await wait(100);
         }
     }

@@ -80,6 +80,7 @@ const FEW_PER_POOL = 12;
 const DEAD_CELLS: readonly { readonly fault: Fault; readonly pooled: boolean; readonly most: number; readonly isQuick?: boolean; readonly earlier?: string; readonly why?: string }[] = [
     { fault: "drop", pooled: false, most: 0, isQuick: true, earlier: "0 of 600, slowest 1.1 s" },
     { fault: "refuse", pooled: false, most: 0, isQuick: true },
+    { fault: "drop", pooled: true, most: FEW_PER_POOL, why: "a request on a connection of the pool waits for the application's own time-out (30 s), since nothing says that the connection is dead: one per such connection" },
     { fault: "refuse", pooled: true, most: FEW_PER_POOL, earlier: "6 of 600", why: "a request that was sent on a connection of the pool is never repeated: each such connection loses the one that it carried" },
 ];
 
@@ -123,7 +124,7 @@ scenario("tls-origination", {
             },
             shown: ({ status, sni, client, identity, headers, failure }) => (status === 200
                 ? `200; the host is asked for ${sni ?? "no name"}${client === null ? "" : `, shown the certificate of ${client}`}${identity === null ? "" : `; the gateway knows ${identity}`}; headers that arrive: ${headers.join(" ")}`
-                : `${String(status)}: ${failure ?? ""}`),
+                : `${String(status)}: ${/CERTIFICATE_VERIFY_FAILED:[^:]*:[^:]*/.exec(failure ?? "")?.[0].replaceAll("_", " ") ?? failure ?? ""}`),
         });
     }
 
