@@ -3,10 +3,13 @@
 import { Command, CommanderError, Option } from "commander";
 import { type AuditOptions, FAIL_ON, FORMATS } from "./audit/choices";
 import type { AdmissionCommandOptions } from "./commands/admission";
+import type { PlanOptions } from "./commands/plan";
 import type { PreflightOptions } from "./commands/preflight";
 import type { PreviewOptions } from "./commands/preview";
 import type { RegisterOptions } from "./commands/register";
+import type { VerifyPoolOptions } from "./commands/verify-pool";
 import { ExitCode, Failure } from "./failure";
+import { PLAN_FORMATS } from "./plan/choices";
 
 const LINGER_MS = 500;
 
@@ -32,6 +35,32 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--remove", "take the stack out of it", false)
         .exitOverride()
         .action(async (options: RegisterOptions) => finish((await import("./commands/register.js")).register(options)));
+    program.command("plan")
+        .description("say what the failovers of hosts will cost, second by second, with each device and without, what the GSLB could change, and the runbook; nothing is asked, and only the report is written")
+        .argument("[host...]", "declarations, by their name or host")
+        .option("--all", "every host", false)
+        .option("--env <env>", "the environment, whose program is run: there is a Pulumi.<env>.yaml for it")
+        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
+        .option("--catalogue <file>", "the hosts of a catalogue instead")
+        .addOption(new Option("--format <format>", "the form of the report; svg has the pictures only, mermaid the times only").choices(PLAN_FORMATS).default("text"))
+        .option("--output <file>", "write the report there; Markdown's pictures go beside it")
+        .option("--rate <number>", "new connections a second", "20")
+        .option("--proxies <number>", "how many gateway pods (with route direct: sidecars) share them, each of which learns by itself", "1")
+        .exitOverride()
+        .action(async (hosts: readonly string[], options: PlanOptions) => finish(await (await import("./commands/plan.js")).plan(hosts, options)));
+    program.command("verify-pool")
+        .description("ask DNS whether it answers what pools declare: their standby addresses, and how many addresses at once; only DNS questions are sent. Exit codes: 0 as declared, 1 drift, 2 wrong call, 3 something could not be asked")
+        .argument("[host...]", "declarations, by their name or host")
+        .option("--all", "every host", false)
+        .option("--env <env>", "the environment, whose program is run: there is a Pulumi.<env>.yaml for it")
+        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
+        .option("--catalogue <file>", "the hosts of a catalogue instead")
+        .option("--resolver <ip[:port]>", "whom to ask, best the resolver of the gateway's pods (default: this machine's)")
+        .option("--times <number>", "how often each host is asked for", "3")
+        .option("--interval <seconds>", "between two rounds of questions; resolvers answer the same for a TTL", "1")
+        .addOption(new Option("--format <format>", "the form of the report").choices(["text", "json"]).default("text"))
+        .exitOverride()
+        .action(async (hosts: readonly string[], options: VerifyPoolOptions) => finish(await (await import("./commands/verify-pool.js")).verifyPool(hosts, options)));
     program.command("preflight")
         .description("look at the cluster of one environment, and say what its catalogue needs and does not find there; nothing is written")
         .option("--env <env>", "the environment: there is a Pulumi.<env>.yaml for it")

@@ -1,8 +1,11 @@
 // Results of the lab: one committed JSON file per cell, with what was put in, what came out, when, and with which versions.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import type { Chart } from "../../cli/render/chart";
 import { version as library } from "../../package.json";
 import { tools } from "../../tools/setup/table";
+
+export type { Chart };
 
 /** One measurement. */
 export interface Result<Inputs = unknown, Figures = unknown> {
@@ -23,14 +26,6 @@ export interface Result<Inputs = unknown, Figures = unknown> {
 
 /** What a scenario is about; kept beside its cells. */
 export interface ScenarioText { readonly title: string; readonly question: string }
-
-/** A picture: per second how many connections were made, by who answered, and how many failed. */
-export interface Chart {
-    readonly title: string;
-    readonly seconds: readonly { readonly second: number; readonly failed: number; readonly by: Readonly<Record<string, number>> }[];
-    /** What happened at which second. */
-    readonly events?: readonly { readonly second: number; readonly text: string }[];
-}
 
 export const RESULTS = path.join(__dirname, "results");
 /** What the figures depend on. */

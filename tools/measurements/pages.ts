@@ -1,9 +1,9 @@
 // docs/measurements/: a page per scenario from the committed results of the lab, with a picture for each cell that has a chart.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
+import { drawChart } from "../../cli/render/chart";
 import { RESULTS } from "../../test/mesh/results";
 import type { Result, ScenarioText } from "../../test/mesh/results";
-import { drawChart } from "./chart";
 
 const FOLDER = "docs/measurements";
 

@@ -1,7 +1,17 @@
 // Draws what happened second by second as an SVG: bars of connections by the VIP that answered, and of those that failed.
-import type { Chart } from "../../test/mesh/results";
 
-const WIDTH = 760, HEIGHT = 240, LEFT = 44, TOP = 56, BOTTOM = 30, RIGHT = 12;
+/** A picture: per second how many connections were made, by who answered, and how many failed. */
+export interface Chart {
+    readonly title: string;
+    readonly seconds: readonly { readonly second: number; readonly failed: number; readonly by: Readonly<Record<string, number>> }[];
+    /** What happened at which second. */
+    readonly events?: readonly { readonly second: number; readonly text: string }[];
+}
+
+export const WIDTH = 760, HEIGHT = 240;
+const LEFT = 44, TOP = 56, BOTTOM = 30, RIGHT = 12;
+/** About the width of a letter. */
+const LETTER = 5.5;
 const FAILED = "#c62828";
 const COLOURS = ["#3f72af", "#7fb069", "#e6aa3c", "#8e6c8a", "#5c9ead", "#a0a0a0"];
 
@@ -25,10 +35,26 @@ export function drawChart({ title, seconds, events = [] }: Chart): string {
         ...series.map(({ name, colour }, index) => `<rect x="${String(LEFT + index * 110)}" y="28" width="10" height="10" fill="${colour}"/><text x="${String(LEFT + 14 + index * 110)}" y="37">${text(name)}</text>`),
         ...[0, highest].map((count) => `<text x="${String(LEFT - 6)}" y="${short(y(count) + 4)}" text-anchor="end">${String(count)}</text><line x1="${String(LEFT)}" x2="${String(WIDTH - RIGHT)}" y1="${short(y(count))}" y2="${short(y(count))}" stroke="#ccc"/>`),
         ...bars,
-        ...events.map(({ second, text: what }) => `<line x1="${short(x(second))}" x2="${short(x(second))}" y1="${String(TOP - 6)}" y2="${String(HEIGHT - BOTTOM)}" stroke="#000" stroke-dasharray="3 3"/><text x="${short(x(second) + 3)}" y="${String(TOP)}">${text(what)}</text>`),
+        ...placed(events.map(({ second, text: what }) => ({ x: x(second), what }))).map(({ x: at, row, what }) => `<line x1="${short(at)}" x2="${short(at)}" y1="${String(TOP - 6)}" y2="${String(HEIGHT - BOTTOM)}" stroke="#000" stroke-dasharray="3 3"/><text x="${short(at + 3)}" y="${String(TOP + row * 12)}">${text(what)}</text>`),
         ...ticks(last).map((second) => `<text x="${short(x(second))}" y="${String(HEIGHT - BOTTOM + 14)}">${String(second)} s</text>`),
         `<text x="${String(LEFT)}" y="${String(HEIGHT - 4)}" fill="#666">new connections a second</text>`, "</svg>", "",
     ].join("\n");
+}
+
+/** Several pictures below one another. */
+export function stackCharts(charts: readonly Chart[]): string {
+    const inner = charts.map((chart, index) => drawChart(chart).replace("<svg ", `<svg y="${String(index * HEIGHT)}" width="${String(WIDTH)}" height="${String(HEIGHT)}" `).trimEnd());
+    return [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(WIDTH)} ${String(HEIGHT * charts.length)}">`, ...inner, "</svg>", ""].join("\n");
+}
+
+/** Words that would lie over others go into the next row. */
+function placed(events: readonly { readonly x: number; readonly what: string }[]): readonly { readonly x: number; readonly what: string; readonly row: number }[] {
+    const ends: number[] = [];
+    return events.map(({ x, what }) => {
+        const free = ends.findIndex((end) => end <= x), row = free < 0 ? ends.length : free;
+        ends[row] = x + LETTER * what.length;
+        return { x, what, row };
+    });
 }
 
 /** At most ten, on round numbers. */

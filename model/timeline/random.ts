@@ -1,0 +1,12 @@
+// Random numbers from a seed (mulberry32), so that a timeline is the same each time that it is computed.
+
+/** A source of numbers in [0, 1). */
+export function seeded(seed: number): () => number {
+    let state = seed >>> 0;
+    return () => {
+        state = (state + 0x6d2b79f5) >>> 0;
+        let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+        mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+        return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    };
+}

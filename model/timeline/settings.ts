@@ -1,0 +1,73 @@
+// What a declaration makes a proxy do with new connections, with each of its devices and without.
+import { type Declaration, EnvoyFilters, LoadBalancer } from "../declaration";
+import { connectTimeoutMs, decideOutlier, resolutionOf } from "../outlier";
+import { originatesHttp } from "../ports";
+import { Resolution } from "../resolution";
+import { isMutualToGateway, usesGateway } from "../routes";
+import { standbyAddresses } from "../standby";
+import { decideCluster, decideWaiting } from "../waiting";
+import type { ProxySettings } from "./simulate";
+
+export const Device = {
+    Outlier: "outlier detection",
+    Waiting: "waiting",
+    Standby: "standby addresses",
+} as const;
+export type Device = (typeof Device)[keyof typeof Device];
+
+/** Envoy's update_merge_window. */
+const MERGE_WINDOW_MS = 1000;
+/** Istio's time-out for the handshake with the gateway, which with ISTIO_MUTUAL waits for the host (measured). */
+export const HANDSHAKE_CUT_MS = 15_000;
+/** A request of an HTTP port is repeated twice on connect failure (Istio's default retries, with Envoy's default base of 25 ms). */
+const HTTP_ATTEMPTS = { attempts: 3, backOff: { baseMs: 25, maxMs: 250 } } as const;
+
+/** Why a declaration has no timeline. */
+export function whyNoTimeline(declaration: Declaration): string | undefined {
+    return resolutionOf(declaration).resolution === Resolution.None
+        ? "a wildcard has no address list: each application connects to what its own resolver answers" : undefined;
+}
+
+function withoutStandby(declaration: Declaration): Declaration {
+    return { ...declaration, pool: { ...declaration.pool, standbyAddresses: undefined } };
+}
+
+/** The devices that a declaration has. */
+export function devicesOf(declaration: Declaration): readonly Device[] {
+    const { emitted } = decideOutlier(declaration);
+    return [
+        ...(emitted ? [Device.Outlier] : []),
+        ...(decideWaiting(declaration).waits ? [Device.Waiting] : []),
+        ...(emitted && standbyAddresses(declaration) !== undefined ? [Device.Standby] : []),
+    ];
+}
+
+/** The sets of devices that are worth comparing: nothing, one after the other, all. */
+export function stepsOf(declaration: Declaration): readonly (readonly Device[])[] {
+    const all = devicesOf(declaration), candidates: readonly (readonly Device[])[] = [[], [Device.Outlier], [Device.Outlier, Device.Waiting], [Device.Outlier, Device.Standby], all];
+    const has = candidates.filter((devices) => devices.every((device) => all.includes(device)));
+    return has.filter((devices, index) => has.findIndex((other) => other.join() === devices.join()) === index);
+}
+
+/** The proxy with these devices only, of those that the declaration has. */
+export function proxySettings(full: Declaration, devices: readonly Device[] = devicesOf(full)): ProxySettings {
+    const declaration = devices.includes(Device.Standby) ? full : withoutStandby(full);
+    const outlier = decideOutlier(declaration), waiting = decideWaiting(declaration), cluster = decideCluster(full);
+    const standby = devices.includes(Device.Standby) ? standbyAddresses(full) ?? [] : [];
+    const keepsList = resolutionOf(declaration).resolution === Resolution.Dns;
+    return {
+        keepsList, standby,
+        loadBalancer: declaration.loadBalancer ?? (keepsList ? LoadBalancer.RoundRobin : LoadBalancer.LeastRequest),
+        connectTimeoutMs: connectTimeoutMs(declaration),
+        ...(devices.includes(Device.Outlier) && outlier.emitted ? { outlier: outlier.settings } : {}),
+        ...attemptsOf(declaration, devices.includes(Device.Waiting) && waiting.waits ? waiting.waiting : undefined),
+        ...(standby.length > 0 && cluster?.overprovisioning !== undefined ? { overprovisioning: cluster.overprovisioning } : {}),
+        mergeWindowMs: standby.length > 0 && full.gateway?.envoyFilters !== EnvoyFilters.Forbidden && cluster?.overprovisioning !== undefined ? 0 : MERGE_WINDOW_MS,
+    };
+}
+
+function attemptsOf({ ports, route }: Declaration, waiting: { readonly attempts: number; readonly backOff: { readonly baseMs: number; readonly maxMs: number }; readonly handshakeTimeoutMs?: number } | undefined): Pick<ProxySettings, "attempts" | "backOff" | "cutMs"> {
+    if (waiting !== undefined) return { attempts: waiting.attempts, backOff: waiting.backOff, ...(waiting.handshakeTimeoutMs === undefined ? {} : { cutMs: waiting.handshakeTimeoutMs }) };
+    if (ports.every(({ protocol }) => originatesHttp(protocol))) return HTTP_ATTEMPTS;
+    return { attempts: 1, ...(usesGateway(route) && isMutualToGateway(route) ? { cutMs: HANDSHAKE_CUT_MS } : {}) };
+}

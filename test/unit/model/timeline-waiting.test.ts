@@ -1,0 +1,88 @@
+// The planner of declarations against the lab's cells of what the library writes: waiting and standby addresses. A cell that has
+// no committed result yet has no test here. When the proxy had the new answer lies between the flip and a TTL later.
+import { expect } from "chai";
+import { type DeclarationInput, Fault, failureFigures } from "../../../model";
+import { readResult } from "../../mesh/results";
+import type { Run } from "../../mesh/runs";
+import { GATEWAY, declaration } from "../../support/declarations";
+
+interface Flip extends Run { readonly perSecond: number }
+/** What a handshake and an answer take beside the wait, on a machine that does all of the lab's work. */
+const ANSWER_MS = 500;
+/** istiod's jitter, and a query. */
+const JITTER_MS = 200;
+
+const single = (failover: NonNullable<DeclarationInput["failover"]>, changes: Partial<DeclarationInput> = {}) => declaration({ pool: { membership: "fixed", addressesPerAnswer: 1 }, failover, ...changes });
+const VIPS = ["203.0.113.1", "203.0.113.2"], STANDBY: Partial<DeclarationInput> = { pool: { membership: "fixed", addressesPerAnswer: 1, standbyAddresses: VIPS } };
+
+function between(what: string, measured: number, least: number, most: number): void {
+    expect(measured, what).to.be.within(Math.floor(0.9 * least), Math.ceil(1.1 * most));
+}
+
+describe("plans against the lab's cells of what the library writes", () => {
+    const WINDOWS = [["w5", 2900, 1], ["w10", 5900, 2], ["w20", 9900, 5], ["w45", 34_900, 5], ["passthrough-w20", 9900, 5]] as const;
+    for (const fault of [Fault.Drop, Fault.Refuse]) {
+        for (const [id, flipMs, ttl] of WINDOWS) {
+            const runs = readResult<unknown, { readonly runs: readonly Flip[] }>("waiting-single", `${id}-${fault}`)?.figures.runs;
+            if (runs === undefined) continue;
+            it(`one A record, ${id}, ${fault}: as many fail, and the slowest waits as long`, () => {
+                const declared = single({ detectionTime: `${String(flipMs)}ms`, dnsTtl: `${String(ttl)}s` }, id.startsWith("passthrough") ? { route: "passthrough" } : {});
+                for (const { failed, totalMs, perSecond } of runs) {
+                    const early = failureFigures(declared, fault, { perSecond, windowMs: flipMs }), late = failureFigures(declared, fault, { perSecond, windowMs: flipMs + 1000 * ttl + JITTER_MS });
+                    expect([early?.failed, late?.failed, failed]).to.deep.equal([0, 0, 0]);
+                    between("slowest", totalMs?.max ?? 0, early?.waitMs.slowest ?? 0, (late?.waitMs.slowest ?? 0) + ANSWER_MS);
+                }
+            });
+        }
+
+        const slow = readResult<unknown, { readonly runs: readonly Flip[]; readonly budgetMs: number }>("waiting-single", `longer-than-declared-${fault}`)?.figures;
+        if (slow !== undefined) {
+            it(`a window longer than the budget, ${fault}: as many fail, where the plan says`, () => {
+                const declared = single({ detectionTime: "2900ms", dnsTtl: "1s" });
+                for (const { failed, perSecond } of slow.runs) {
+                    const early = failureFigures(declared, fault, { perSecond, windowMs: 28_000 }), late = failureFigures(declared, fault, { perSecond, windowMs: 29_000 + JITTER_MS });
+                    between("failed", failed, early?.failed ?? 0, late?.failed ?? 0);
+                }
+            });
+        }
+
+        const never = readResult<unknown, { readonly runs: readonly Run[] }>("standby", `never-${fault}`)?.figures.runs;
+        if (never !== undefined) {
+            it(`standby, the record never moves, ${fault}: none fails, and the slowest waits as long`, () => {
+                const figures = failureFigures(single({ detectionTime: "60s", dnsTtl: "2s" }, STANDBY), fault, { windowMs: Infinity });
+                for (const { failed, totalMs } of never) {
+                    expect([figures?.failed, failed]).to.deep.equal([0, 0]);
+                    between("slowest", totalMs?.max ?? 0, 0, (figures?.waitMs.slowest ?? 0) + ANSWER_MS);
+                }
+            });
+        }
+
+        const without = readResult<unknown, { readonly runs: readonly Run[] }>("standby", `without-filters-${fault}`)?.figures.runs;
+        if (without !== undefined) {
+            it(`standby without EnvoyFilters, ${fault}: a few fail, until both ejections`, () => {
+                const figures = failureFigures(single({ detectionTime: "60s", dnsTtl: "2s" }, { ...STANDBY, gateway: { ...GATEWAY, envoyFilters: "forbidden" } }), fault, { windowMs: Infinity });
+                // Counts of a dozen or two: a single run differs by its square root, and a busy machine is late with an ejection.
+                for (const { failed } of without) expect(failed).to.be.within((figures?.failed ?? 0) - 6, (figures?.failed ?? 0) + 15);
+            });
+        }
+    }
+
+    for (const fault of [Fault.Drop, Fault.Refuse]) {
+        const dead = readResult<{ readonly perSecond: readonly number[] }, { readonly runs: readonly Run[] }>("waiting-several", `dead-${fault}`);
+        if (dead === undefined) continue;
+        it(`two A records, one dead, ${fault}: none fails, and the slowest waits as long`, () => {
+            for (const perSecond of dead.inputs.perSecond) expect(failureFigures(declaration(), fault, { perSecond, windowMs: Infinity })?.failed).to.equal(0);
+            const slowest = Math.max(...dead.inputs.perSecond.map((perSecond) => failureFigures(declaration(), fault, { perSecond, windowMs: Infinity })?.waitMs.slowest ?? 0));
+            for (const { failed, totalMs } of dead.figures.runs) {
+                expect(failed).to.equal(0);
+                between("slowest", totalMs?.max ?? 0, 0, slowest + ANSWER_MS);
+            }
+        });
+    }
+
+    it("says the same of the earlier lab's: standby without attempts 31 of 500 (dropped), the slowest with them 2.4 s", () => {
+        const figures = failureFigures(single({ detectionTime: "60s", dnsTtl: "2s" }, { ...STANDBY, connectTimeout: "1s", gateway: { ...GATEWAY, envoyFilters: "forbidden" } }), Fault.Drop, { windowMs: Infinity });
+        expect(figures?.failed).to.be.closeTo(31, 3.1);
+        expect(failureFigures(single({ detectionTime: "60s", dnsTtl: "2s" }, { ...STANDBY, connectTimeout: "1s" }), Fault.Drop, { windowMs: Infinity })?.waitMs.slowest).to.be.within(1800, 2400);
+    });
+});
