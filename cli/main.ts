@@ -2,17 +2,18 @@
 // The `istio-egress` command: its subcommands, and what their outcome means for the process.
 import { Command, CommanderError, Option } from "commander";
 import { type AuditOptions, FAIL_ON, FORMATS } from "./audit/choices";
-import { type AdmissionCommandOptions, admission } from "./commands/admission";
-import { auditCommand } from "./commands/audit";
-import { PLAN_FORMATS, type PlanOptions, plan } from "./commands/plan";
-import { type PreflightOptions, preflight } from "./commands/preflight";
-import { type PreviewOptions, preview } from "./commands/preview";
-import { type RegisterOptions, register } from "./commands/register";
-import { type VerifyPoolOptions, verifyPool } from "./commands/verify-pool";
+import type { AdmissionCommandOptions } from "./commands/admission";
+import type { PlanOptions } from "./commands/plan";
+import type { PreflightOptions } from "./commands/preflight";
+import type { PreviewOptions } from "./commands/preview";
+import type { RegisterOptions } from "./commands/register";
+import type { VerifyPoolOptions } from "./commands/verify-pool";
 import { ExitCode, Failure } from "./failure";
+import { PLAN_FORMATS } from "./plan/choices";
 
 const LINGER_MS = 500;
 
+/** Each command is loaded when it is called: together they take longer than an audit of a few files. */
 function commandLine(finish: (code: ExitCode) => void): Command {
     const program = new Command("istio-egress").description("Governed external egress on Istio, without a cluster.").exitOverride();
     program.command("preview")
@@ -25,7 +26,7 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--policy-pack <dir>", "the folder of another policy pack")
         .option("--policy-config <file>", "levels and properties per policy (default: istio-egress:policyConfig of the environment)")
         .exitOverride()
-        .action(async (options: PreviewOptions) => finish(await preview(options)));
+        .action(async (options: PreviewOptions) => finish(await (await import("./commands/preview.js")).preview(options)));
     program.command("register")
         .description("write into the shared registry which hosts an environment declares, unless another stack contradicts them")
         .requiredOption("--env <env>", "the environment: there is a Pulumi.<env>.yaml for it")
@@ -33,7 +34,7 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--registry <file>", "the registry (default: istio-egress:registry of the environment)")
         .option("--remove", "take the stack out of it", false)
         .exitOverride()
-        .action((options: RegisterOptions) => finish(register(options)));
+        .action(async (options: RegisterOptions) => finish((await import("./commands/register.js")).register(options)));
     program.command("plan")
         .description("say what the failovers of hosts will cost, second by second, with each device and without, what the GSLB could change, and the runbook; nothing is asked, and only the report is written")
         .argument("[host...]", "declarations, by their name or host")
@@ -46,7 +47,7 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--rate <number>", "new connections a second", "20")
         .option("--proxies <number>", "how many gateway pods (with route direct: sidecars) share them, each of which learns by itself", "1")
         .exitOverride()
-        .action(async (hosts: readonly string[], options: PlanOptions) => finish(await plan(hosts, options)));
+        .action(async (hosts: readonly string[], options: PlanOptions) => finish(await (await import("./commands/plan.js")).plan(hosts, options)));
     program.command("verify-pool")
         .description("ask DNS whether it answers what pools declare: their standby addresses, and how many addresses at once; only DNS questions are sent. Exit codes: 0 as declared, 1 drift, 2 wrong call, 3 something could not be asked")
         .argument("[host...]", "declarations, by their name or host")
@@ -59,7 +60,7 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--interval <seconds>", "between two rounds of questions; resolvers answer the same for a TTL", "1")
         .addOption(new Option("--format <format>", "the form of the report").choices(["text", "json"]).default("text"))
         .exitOverride()
-        .action(async (hosts: readonly string[], options: VerifyPoolOptions) => finish(await verifyPool(hosts, options)));
+        .action(async (hosts: readonly string[], options: VerifyPoolOptions) => finish(await (await import("./commands/verify-pool.js")).verifyPool(hosts, options)));
     program.command("preflight")
         .description("look at the cluster of one environment, and say what its catalogue needs and does not find there; nothing is written")
         .option("--env <env>", "the environment: there is a Pulumi.<env>.yaml for it")
@@ -71,7 +72,7 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--verbose", "also show what is well, line by line", false)
         .option("--json", "print one JSON document instead of text", false)
         .exitOverride()
-        .action(async (options: PreflightOptions) => finish(await preflight(options)));
+        .action(async (options: PreflightOptions) => finish(await (await import("./commands/preflight.js")).preflight(options)));
     program.command("audit")
         .description("judge manifests or a live cluster by the rules of the policy pack: what Pulumi never touched; nothing is written. Exit codes: 0 fine, 1 findings, 2 wrong call, 3 something was not audited")
         .argument("[path...]", "files and folders of YAML or JSON (also Helm or kustomize output, and Pulumi states), - for standard input")
@@ -93,7 +94,7 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--verbose", "also show what could not be known, and what exemptions and the baseline take away", false)
         .option("--list-rules", "show the rules, and audit nothing", false)
         .exitOverride()
-        .action(async (paths: readonly string[], options: AuditOptions) => finish(await auditCommand(paths, options)));
+        .action(async (paths: readonly string[], options: AuditOptions) => finish(await (await import("./commands/audit.js")).auditCommand(paths, options)));
     program.command("admission")
         .description("print the rules about single objects as ValidatingAdmissionPolicies and bindings (CEL), so that kubectl, Helm and GitOps meet them; nothing is written")
         .option("--policy-config <file>", "levels per policy: mandatory refuses, advisory warns, disabled leaves out; in the format of --policy-pack-config")
@@ -101,7 +102,7 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .addOption(new Option("--failure-policy <policy>", "what happens to an object where a policy cannot be evaluated").choices(["Fail", "Ignore"]).default("Fail"))
         .option("--list-rules", "show which rules have a form at admission, and why others have none", false)
         .exitOverride()
-        .action(async (options: AdmissionCommandOptions) => finish(await admission(options)));
+        .action(async (options: AdmissionCommandOptions) => finish(await (await import("./commands/admission.js")).admission(options)));
     return program;
 }
 

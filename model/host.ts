@@ -49,7 +49,8 @@ export function isMetadata(text: string): boolean {
 
 /** The form in which two spellings of one host are equal; anything is accepted, for objects that others wrote. */
 export function normaliseHost(text: string): string {
-    return text.toLowerCase().replace(/\.$/, "");
+    const name = text.toLowerCase();
+    return name.endsWith(".") ? name.slice(0, -1) : name;
 }
 
 /** Whether a pattern (`api.partner.example`, or `*.partner.example` for every name below) covers a host. */

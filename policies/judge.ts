@@ -39,8 +39,7 @@ export interface Surroundings {
 export function judge(rule: Rule, mesh: Mesh, given: unknown, surroundings: Surroundings): Judgement {
     const problems: string[] = [];
     const context = { ...contextOf(rule, given, surroundings, problems), now: surroundings.now, environment: surroundings.environment };
-    const judged = mesh.objects.filter(({ kind }) => rule.kinds.includes(kind) || rule.kinds.includes(ANY_KIND));
-    const verdicts = isSetRule(rule) ? [...rule.checkSet(mesh, context), ...unknownOf(mesh, judged)] : judged.flatMap((object) => checkOne(rule, object, context));
+    const verdicts = isSetRule(rule) ? [...rule.checkSet(mesh, context), ...unknownOf(rule, mesh)] : judgedBy(rule, mesh).flatMap((object) => checkOne(rule, object, context));
     const findings: Judgement["findings"][number][] = [], exempted: Judgement["exempted"][number][] = [], unjudged: Judgement["unjudged"][number][] = [];
     for (const { object, ...told } of verdicts) {
         const verdict = withoutSecrets(told, isSetRule(rule) ? mesh.secrets : object.secrets);
@@ -71,9 +70,13 @@ function checkOne(rule: ObjectRule, object: MeshObject, context: Context<unknown
     return [...found.map((verdict) => ({ ...verdict, object })), ...[...unknown.values()].map((path) => ({ path, unjudged: NOT_KNOWN, object }))];
 }
 
+function judgedBy({ kinds }: Rule, mesh: Mesh): readonly MeshObject[] {
+    return kinds.includes(ANY_KIND) ? mesh.objects : mesh.among(kinds);
+}
+
 /** Of the objects that a rule about many is about, those that hold something that nobody knows yet. */
-function unknownOf(mesh: Mesh, objects: readonly MeshObject[]): readonly SetVerdict[] {
-    return objects.flatMap((object) => {
+function unknownOf(rule: Rule, mesh: Mesh): readonly SetVerdict[] {
+    return (mesh.notKnown.length === 0 ? [] : judgedBy(rule, mesh)).flatMap((object) => {
         const path = mesh.unknownIn(object);
         return path === undefined ? [] : [{ path, unjudged: NOT_KNOWN, object }];
     });

@@ -41,6 +41,11 @@ export class Mesh {
         return this.once(`of ${kind}`, () => (this.byKind.get(kind) ?? []).filter(({ isPatch }) => !isPatch));
     }
 
+    /** The objects of these kinds, patches included, in the order of all. */
+    among(kinds: readonly string[]): readonly MeshObject[] {
+        return this.once(`among ${kinds.join(" ")}`, () => (kinds.length === 1 ? this.byKind.get(kinds[0] ?? "") ?? [] : this.objects.filter(({ kind }) => kinds.includes(kind))));
+    }
+
     /** Whether an object of this kind that is not here does not exist. */
     isComplete(kind: string): boolean {
         const { complete = [] } = this.options;
@@ -68,6 +73,11 @@ export class Mesh {
     sees(namespace: string, object: MeshObject): boolean | Unknown {
         const viewers = this.viewers(object);
         return viewers === UNKNOWN ? UNKNOWN : viewers === "everywhere" || viewers.has(namespace);
+    }
+
+    /** The objects that hold something that nobody knows yet. */
+    get notKnown(): readonly MeshObject[] {
+        return this.once("not known", () => this.objects.filter((object) => this.unknownIn(object) !== undefined));
     }
 
     /** The first place of an object that nobody knows yet. */

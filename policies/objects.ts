@@ -49,6 +49,7 @@ export class MeshObject {
         private readonly origin: string,
         private readonly isSecretInResource: (path: Path) => boolean,
         private readonly onUnknown?: (path: Path) => void,
+        private known?: boolean,
     ) {}
 
     /** The same object, which tells of every read that ends at a value nobody knows yet. */
@@ -72,11 +73,9 @@ export class MeshObject {
         return found;
     }
 
-    #isKnown: boolean | undefined;
-
     /** Whether every part of it is known, as in files and clusters: then there is nothing to watch for. */
     get isKnown(): boolean {
-        return this.#isKnown ??= !holdsUnknown(this.body);
+        return this.known ??= !holdsUnknown(this.body);
     }
 
     /** The first place that nobody knows yet, of the spec and of what says who the object is and for whom. */
@@ -95,12 +94,14 @@ export class MeshObject {
 
     /** What the resource itself says: undefined where it says nothing, also in a patch. */
     stated(path: Path): Plain | undefined {
-        let current: Plain = this.body;
-        for (const [depth, key] of path.entries()) {
-            if (!isObject(current) && !isList(current)) return UNKNOWN;
-            const next = own(current, key);
+        let current: Plain = this.body, depth = 0;
+        for (const key of path) {
+            // Here, and not by the helpers: every rule reads every field this way.
+            if (typeof current !== "object" || current === null) return UNKNOWN;
+            const next: Plain | undefined = Object.hasOwn(current, key) ? (current as Readonly<Record<string | number, Plain>>)[key] : undefined;
+            depth++;
             if (next === undefined || next === null) return undefined;
-            if (next === UNKNOWN) this.onUnknown?.(path.slice(0, depth + 1));
+            if (next === UNKNOWN) this.onUnknown?.(path.slice(0, depth));
             current = next;
         }
         return current;
@@ -198,10 +199,17 @@ const NOTHING_SECRET = (): boolean => false;
 /** The objects in a plain Kubernetes object, as a file or an API server has it: itself, or the items of a list; `origin` tells of one that has no name. */
 export function objectsIn(value: unknown, origin = "no name"): readonly MeshObject[] {
     const body = plainCopy(value);
-    if (!isObject(body)) return [];
+    return isObject(body) ? objectsInPlain(body, origin) : [];
+}
+
+/**
+ * The same for a value that is plain already, and that nobody changes: it is not copied.
+ * @param isKnown true where every part of it is known; undefined where nobody has looked yet
+ */
+export function objectsInPlain(body: PlainObject, origin: string, isKnown?: true): readonly MeshObject[] {
     const apiVersion = own(body, "apiVersion"), kind = own(body, "kind");
     const type = { apiVersion: typeof apiVersion === "string" ? apiVersion : "", kind: typeof kind === "string" ? kind : "" };
-    const make: MakeObject = ({ apiVersion: version, kind: ofKind }, position, part) => new MeshObject(ofKind, version, position, part, false, origin, NOTHING_SECRET);
+    const make: MakeObject = ({ apiVersion: version, kind: ofKind }, position, part) => new MeshObject(ofKind, version, position, part, false, origin, NOTHING_SECRET, undefined, isKnown);
     return collect(body, type, [], make);
 }
 

@@ -81,7 +81,9 @@ class Pack {
         return {
             ...information(rule),
             validateStack: (args: StackValidationArgs, report) => {
-                const urns = new Map(args.resources.flatMap((resource) => this.objectsOf(resource).map((object) => [object, resource.urn] as const)));
+                // The engine gives them in the order in which they were ready, which differs from run to run; of two that clash, the same one is told of.
+                const resources = [...args.resources].sort((one, other) => (one.urn < other.urn ? -1 : one.urn > other.urn ? 1 : 0));
+                const urns = new Map(resources.flatMap((resource) => this.objectsOf(resource).map((object) => [object, resource.urn] as const)));
                 const around = this.surroundings(args, stackOf(args.resources[0]?.urn ?? ""));
                 this.report(rule, judge(rule, this.meshOf([...urns.keys()]), args.getConfig(), around), { args, report, around, urns });
             },

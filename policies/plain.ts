@@ -12,6 +12,11 @@ export interface PlainObject {
 /** Pulumi's marker of an unknown value (`unknownValue` of its SDK), where it reaches us in clear or inside a longer text. */
 const SENTINEL = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
+/** Whether a text may hold a value that nobody knows yet. */
+export function mayBeUnknown(text: string): boolean {
+    return text.includes(SENTINEL);
+}
+
 /** Deeper than any Kubernetes object that the API server accepts for these kinds. */
 const MAX_DEPTH = 64;
 

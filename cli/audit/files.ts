@@ -88,7 +88,7 @@ class Walk implements FoundFiles {
     }
 
     #isNew(path: string): boolean {
-        const real = realpathSync(path);
+        const real = realpathSync.native(path);
         if (this.#seen.has(real)) return false;
         this.#seen.add(real);
         return true;

@@ -81,7 +81,7 @@ function byIdentity(objects: readonly ReadObject[]): { readonly last: readonly M
     for (const one of objects) {
         const { name, namespace, kind, apiVersion, isPatch } = one.object;
         // What has no name yet is nobody else's.
-        const key = typeof name !== "string" || typeof namespace !== "string" || isPatch ? one : JSON.stringify([apiVersion.split("/")[0], kind, namespace, name]);
+        const key = typeof name !== "string" || typeof namespace !== "string" || isPatch ? one : [apiVersion.slice(0, Math.max(apiVersion.indexOf("/"), 0)), kind, namespace, name].join("\n");
         const group = groups.get(key);
         if (group === undefined) groups.set(key, [one]);
         else group.push(one);
@@ -115,7 +115,9 @@ class Places {
     }
 
     note({ code, name, object, path, field, text, message }: JudgedFinding | JudgedNote): AuditNote {
-        return { code, name, object: this.object(object), path, field, text, message, location: this.#location(object, path) };
+        // Positions are found when somebody asks: a text report shows no notes unless it is told to.
+        const location = (): Location => this.#location(object, path);
+        return { code, name, object: this.object(object), path, field, text, message, get location() { return location(); } };
     }
 
     #location(object: MeshObject, path: JudgedFinding["path"]): Location {

@@ -1,6 +1,7 @@
 // The text of a document → plain values, read as kubectl reads them; what is wrong is told with line and column.
 import { CORE_SCHEMA, EVENT_ID, YAMLException, boolYaml11Tag, constructFromEvents, mergeTag, parseEvents } from "js-yaml";
 import { messageOf } from "../failure";
+import { readBlockYaml } from "./block-yaml";
 import { expansionProblem } from "./expansion";
 import { Locator } from "./locate";
 
@@ -15,7 +16,8 @@ const MAX_ALIASED_VALUES = 1_000_000;
 const MAX_CHECKED_JSON = 4_000_000;
 
 export type Parsed =
-    | { readonly ok: true; readonly values: readonly unknown[] }
+    /** `isOwn` where nothing but this result refers to a part of the values, and no part stands in two places. */
+    | { readonly ok: true; readonly values: readonly unknown[]; readonly isOwn?: boolean }
     /** Line and column count from 1 within the text. */
     | { readonly ok: false; readonly line?: number; readonly column?: number; readonly reason: string };
 
@@ -25,12 +27,19 @@ export function parseText(text: string): Parsed {
 }
 
 /**
- * The same for texts that follow each other in one stream, each but the first beginning with its `---` line. The parser takes
- * as long to begin as for a small document (measured: 16 at once take half the time); where anything is wrong with them
- * together, each is read by itself, so that only what is wrong is lost.
+ * The same for texts that follow each other in one stream, each but the first beginning with its `---` line. What machines write
+ * is read without the parser of YAML. The parser takes as long to begin as for a small document (measured: 16 at once take half
+ * the time); where anything is wrong with them together, each is read by itself, so that only what is wrong is lost.
  */
 export function parseTexts(texts: readonly string[]): readonly Parsed[] {
-    return (texts.length > 1 ? parseTogether(texts) : undefined) ?? texts.map(parseText);
+    const read = texts.map((text): Parsed | undefined => {
+        const block = readBlockYaml(text);
+        return block === undefined ? undefined : { ok: true, values: [block.value], isOwn: true };
+    });
+    const left = texts.filter((_, index) => read[index] === undefined);
+    if (left.length === 0) return read as readonly Parsed[];
+    const parsed = ((left.length > 1 ? parseTogether(left) : undefined) ?? left.map(parseText)).values();
+    return read.map((one) => one ?? parsed.next().value ?? { ok: false, reason: "is no valid YAML." });
 }
 
 function parseTogether(texts: readonly string[]): readonly Parsed[] | undefined {

@@ -1,10 +1,11 @@
 // Files, folders and standard input → the objects that rules read, each with the place where it is written, and what could not be read.
 import { createReadStream, readFileSync } from "node:fs";
 import type { MeshObject } from "../../policies/objects";
+import { mayBeUnknown } from "../../policies/plain";
 import { type FoundFile, findFiles, whyUnreadable } from "./files";
-import { parseTexts } from "./parse";
+import { type Parsed, parseTexts } from "./parse";
 import type { AuditProblem } from "./problem";
-import { type RawDocument, documentsOf } from "./stream";
+import { type RawDocument, documentsIn, documentsOf } from "./stream";
 import { decodeText } from "./text";
 import { unpack } from "./unpack";
 
@@ -55,34 +56,36 @@ const BATCH = 16, MAX_BATCHED = 100_000;
 
 export async function readPaths(paths: readonly string[], options: ReadOptions = {}): Promise<Reading> {
     const reading: Reading = { objects: [], problems: [], sources: [], total: 0 };
-    const disk = paths.filter((path) => path !== STDIN), found = findFiles(disk, options.exclude), all = found.files.length + (disk.length < paths.length ? 1 : 0);
+    const disk = paths.filter((path) => path !== STDIN), named = new Set(disk), found = findFiles(disk, options.exclude), all = found.files.length + (disk.length < paths.length ? 1 : 0);
     reading.problems.push(...found.problems);
     if (disk.length > 0 && found.files.length === 0 && found.problems.length === 0) {
         reading.problems.push({ file: disk.join(", "), text: "holds no .yaml, .yml or .json file: name the folder of the manifests." });
     }
     for (const [index, file] of found.files.entries()) {
         options.onProgress?.(file.shown, index, all);
-        await readOne(reading, file.shown, () => chunksOf(file), disk.includes(file.path));
+        await readOne(reading, file.shown, (take) => readFile(file, take), named.has(file.path));
     }
     if (disk.length < paths.length) {
         options.onProgress?.(STDIN_SHOWN, found.files.length, all);
-        await readOne(reading, STDIN_SHOWN, () => options.stdin ?? process.stdin, true);
+        await readOne(reading, STDIN_SHOWN, (take) => readStream(options.stdin ?? process.stdin, take), true);
     }
     return reading;
 }
 
 /** @param named whether the user named this source itself, so that finding nothing in it is worth a word */
-async function readOne(reading: Reading, source: string, chunks: () => AsyncIterable<Buffer> | Iterable<Buffer>, named: boolean): Promise<void> {
+async function readOne(reading: Reading, source: string, read: (take: (raw: RawDocument) => void) => Promise<void> | undefined, named: boolean): Promise<void> {
     const before = reading.total, problems = reading.problems.length;
     reading.sources.push(source);
     try {
         let batch: RawDocument[] = [];
-        for await (const raw of documentsOf(chunks())) {
+        const reads = read((raw) => {
             batch.push(raw);
-            if (batch.length < BATCH && raw.bytes.length < MAX_BATCHED) continue;
+            if (batch.length < BATCH && raw.bytes.length < MAX_BATCHED) return;
             readDocuments(reading, source, batch);
             batch = [];
-        }
+        });
+        // A turn of the event loop for each of thousands of small files is time for nothing.
+        if (reads !== undefined) await reads;
         readDocuments(reading, source, batch);
     } catch (error) {
         reading.problems.push({ file: source, text: whyUnreadable(error) });
@@ -92,8 +95,14 @@ async function readOne(reading: Reading, source: string, chunks: () => AsyncIter
     }
 }
 
-function chunksOf({ path, size }: FoundFile): AsyncIterable<Buffer> | Iterable<Buffer> {
-    return size === undefined || size > MAX_AT_ONCE ? createReadStream(path, { highWaterMark: CHUNK }) as AsyncIterable<Buffer> : [readFileSync(path)];
+function readFile({ path, size }: FoundFile, take: (raw: RawDocument) => void): Promise<void> | undefined {
+    if (size === undefined || size > MAX_AT_ONCE) return readStream(createReadStream(path, { highWaterMark: CHUNK }) as AsyncIterable<Buffer>, take);
+    for (const raw of documentsIn(readFileSync(path))) take(raw);
+    return undefined;
+}
+
+async function readStream(chunks: AsyncIterable<Buffer>, take: (raw: RawDocument) => void): Promise<void> {
+    for await (const raw of documentsOf(chunks)) take(raw);
 }
 
 function readDocuments(reading: Reading, file: string, documents: readonly RawDocument[]): void {
@@ -113,14 +122,15 @@ function readDocuments(reading: Reading, file: string, documents: readonly RawDo
     for (const [index, parsed] of parseTexts(texts.map(({ text }) => text)).entries()) {
         const { line, text } = texts[index] ?? { line: 1, text: "" };
         if (!parsed.ok) refuse(line + (parsed.line ?? 1) - 1, parsed.reason, parsed.column);
-        else readValues(reading, file, line, text, parsed.values);
+        else readValues(reading, file, line, text, parsed);
     }
 }
 
-function readValues(reading: Reading, file: string, line: number, text: string, values: readonly unknown[]): void {
+function readValues(reading: Reading, file: string, line: number, text: string, { values, isOwn = false }: Extract<Parsed, { ok: true }>): void {
     let written: Written | undefined;
+    const isPlain = isOwn && !mayBeUnknown(text);
     for (const [document, value] of values.entries()) {
-        const { objects, total } = unpack(value, `no name (${file}:${line})`);
+        const { objects, total } = unpack(value, `no name (${file}:${line})`, isPlain);
         reading.total += total;
         for (const object of objects) {
             written ??= { file, line, text, ...templateOf(text) };

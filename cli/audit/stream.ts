@@ -27,6 +27,13 @@ export async function* documentsOf(chunks: AsyncIterable<Buffer> | Iterable<Buff
     yield* cutter.end();
 }
 
+/** The same for bytes that are all there. */
+export function* documentsIn(bytes: Buffer, limit = MAX_DOCUMENT_BYTES): Generator<RawDocument> {
+    const cutter = new Cutter(limit);
+    yield* cutter.feed(bytes);
+    yield* cutter.end();
+}
+
 class Cutter {
     /** What is read of the current document, and of a marker that may go on in the next chunk. */
     #rest: Buffer = Buffer.alloc(0);

@@ -1,5 +1,6 @@
 // The value of a document → the objects in it that rules read: itself, those of a list, or those of a Pulumi state.
-import { type MeshObject, objectsIn } from "../../policies/objects";
+import { type MeshObject, objectsIn, objectsInPlain } from "../../policies/objects";
+import type { PlainObject } from "../../policies/plain";
 import { isMap } from "../plain";
 import { isState, stateObjects } from "./state";
 
@@ -12,12 +13,15 @@ export interface Unpacked {
 
 const NOTHING: Unpacked = { objects: [], total: 0 };
 
-/** @param origin what tells of an object that has no name: `deploy/hosts.yaml:12` */
-export function unpack(value: unknown, origin: string): Unpacked {
+/**
+ * @param origin what tells of an object that has no name: `deploy/hosts.yaml:12`
+ * @param isPlain whether the value is plain data that nothing else refers to, and all of it is known
+ */
+export function unpack(value: unknown, origin: string, isPlain = false): Unpacked {
     if (!isMap(value)) return NOTHING;
     if (isState(value)) return stateObjects(value);
     if (typeof value["kind"] !== "string" || typeof value["apiVersion"] !== "string") return NOTHING;
-    return { objects: objectsIn(value, origin), total: count(value) };
+    return { objects: isPlain ? objectsInPlain(value as PlainObject, origin, true) : objectsIn(value, origin), total: count(value) };
 }
 
 function count(value: unknown): number {

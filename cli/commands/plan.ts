@@ -3,11 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ExitCode, messageOf, usageError } from "../failure";
 import { shownPath } from "../paths";
+import type { PlanFormat } from "../plan/choices";
 import type { HostReport } from "../plan/report";
 import { coloursFor } from "../render/colours";
-
-export const PLAN_FORMATS = ["text", "json", "markdown", "mermaid", "svg"] as const;
-type PlanFormat = (typeof PLAN_FORMATS)[number];
 
 export interface PlanOptions {
     readonly all: boolean;

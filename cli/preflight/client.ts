@@ -118,7 +118,7 @@ export class Cluster {
     }
 }
 
-async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
+export async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
         return await work();
     } catch (error) {

@@ -1,12 +1,13 @@
 // Looks at the cluster: what the checks need, and nothing else. Nothing is written; access reviews are questions.
 import type { AppsV1Api, CoreV1Api } from "@kubernetes/client-node";
 import { parse } from "yaml";
-import type { IstioKind } from "../../model";
+import { AUTHORIZATION_POLICY, type IstioKind, SECURITY_VERSION } from "../../model";
 import { isMap } from "../plain";
 import { collectDenied } from "./access";
 import { ISTIO_GROUP } from "./checks/crds";
+import { rootNamespace } from "./checks/mesh-values";
 import { RESOURCES } from "./checks/permissions";
-import type { Client, Cluster } from "./client";
+import { type Client, type Cluster, absentAsUndefined } from "./client";
 import { injectorOf, istiodOf, istioObjectOf, namespaceOf, podOf, serviceOf } from "./convert";
 import type { GatewayNeed, Needs } from "./needs";
 import type { IstioObject, Listed, MeshConfig, Pod, Seen, Service, Snapshot } from "./snapshot";
@@ -28,7 +29,9 @@ export async function collect(client: Client, cluster: Cluster, needs: Needs, is
     const [served, control, injectors, namespaces, gateways, denied] = await Promise.all([
         collectServed(apis), collectControlPlane(apis, istioNamespace), collectInjectors(apis), collectNamespaces(apis, needs), collectGateways(apis, needs), collectDenied(client, cluster, needs),
     ]);
-    return { served, istioNamespace, ...control, injectors, ...namespaces, ...gateways, denied, ...await collectObjects(apis, needs, istioNamespace, served) };
+    const root = rootNamespace({ meshes: control.meshes, istioNamespace });
+    const [objects, policies] = await Promise.all([collectObjects(apis, needs, istioNamespace, served), collectPolicies(apis, needs, root)]);
+    return { served, istioNamespace, ...control, injectors, ...namespaces, ...gateways, denied, ...objects, policies };
 }
 
 function collectServed({ client, cluster }: Apis): Promise<Snapshot["served"]> {
@@ -135,6 +138,17 @@ async function collectObjects({ client, cluster }: Apis, needs: Needs, istioName
     const kinds = Object.keys(RESOURCES) as IstioKind[];
     const [sidecars, ...lists] = await Promise.all([list("Sidecar", "sidecars"), ...kinds.map((kind) => (wanted.has(kind) ? list(kind, RESOURCES[kind]) : { objects: [], unseen: [] }))]);
     return { sidecars, objects: Object.fromEntries(kinds.map((kind, index) => [kind, lists[index]])) as Record<IstioKind, Listed> };
+}
+
+/** What decides at the gateways whom they let in. */
+async function collectPolicies({ client, cluster }: Apis, { gateways }: Needs, root: string): Promise<Listed> {
+    const custom = cluster.api(client.CustomObjectsApi), [group = "", version = ""] = SECURITY_VERSION.split("/"), plural = "authorizationpolicies";
+    const namespaces = gateways.length === 0 ? [] : [...new Set([...gateways.map(({ reference }) => reference.namespace), root])];
+    const lists = await Promise.all(namespaces.map((namespace) => cluster.lookThrough<unknown>(`list ${plural} in namespace ${namespace}`, async (limit, _continue) => {
+        const page = await absentAsUndefined(() => custom.listNamespacedCustomObject({ group, version, plural, namespace, limit, _continue }) as Promise<{ items: unknown[] }>);
+        return page ?? { items: [] }; // The kind is not served: then there is none.
+    })));
+    return { objects: lists.flatMap((one) => (one.seen ? istioObjects(AUTHORIZATION_POLICY, one.value) : [])), unseen: lists.flatMap((one) => (one.seen ? [] : [one.why])) };
 }
 
 function istioObjects(kind: IstioObject["kind"], items: readonly unknown[]): readonly IstioObject[] {

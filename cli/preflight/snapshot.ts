@@ -65,9 +65,9 @@ export interface MeshConfig {
     readonly config: Seen<Readonly<Record<string, unknown>> | undefined>;
 }
 
-/** An object of one of the kinds that are written here, or of one that decides what sidecars see of them. */
+/** An object of one of the kinds that are written here, or of one that decides what sidecars see of them, or whom the gateway lets in. */
 export interface IstioObject {
-    readonly kind: IstioKind | "Sidecar";
+    readonly kind: IstioKind | "Sidecar" | "AuthorizationPolicy";
     readonly namespace: string;
     readonly name: string;
     readonly labels: Labels;
@@ -108,4 +108,6 @@ export interface Snapshot {
     readonly denied: ReadonlyMap<string, Seen<readonly Denied[]>>;
     readonly objects: Readonly<Record<IstioKind, Listed>>;
     readonly sidecars: Listed;
+    /** AuthorizationPolicies where they can be for a gateway: in its namespace, and in the mesh's root namespace. */
+    readonly policies: Listed;
 }

@@ -15,6 +15,9 @@ const owner = { "the owner": "variables.whom" };
 const noDay = on("whenever"), passed = on("1969-12-30", owner), onTheDay = on("1970-01-01", owner), oneDay = on("1970-01-02", owner), days = on("1970-01-18", { ...owner, 17: "string(variables.left)" });
 
 const IS_SET = `${EXPIRES} in variables.annotations`;
+/** Further away than a warning is given. */
+const FAR = warnDays + 1;
+const year = (day: Cel): Cel => `int(${day}.substring(0, 4))`;
 const midnight = (day: Cel): Cel => `timestamp(${day} + 'T00:00:00Z')`;
 
 export const expiredAdmission: AdmissionRule = {
@@ -24,7 +27,9 @@ export const expiredAdmission: AdmissionRule = {
         ["expires", `${IS_SET} ? variables.annotations[${EXPIRES}] : ''`],
         ["whom", `${OWNER} in variables.annotations && variables.annotations[${OWNER}] != '' ? variables.annotations[${OWNER}] : 'the owner'`],
         ["isDay", `variables.expires.matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}$') && ${isDay("variables.expires")}`],
-        ["left", `variables.isDay ? (${midnight("variables.expires")} - ${midnight("variables.today.substring(0, 10)")}).getHours() / 24 : 0`],
+        ["years", `variables.isDay ? ${year("variables.expires")} - ${year("variables.today")} : 0`],
+        // A duration holds 292 years: other centuries are as far away as this sentence needs.
+        ["left", `!variables.isDay ? 0 : variables.years < -1 ? -1 : variables.years > 1 ? ${FAR} : (${midnight("variables.expires")} - ${midnight("variables.today.substring(0, 10)")}).getHours() / 24`],
     ],
     findings: {
         own: `!(${IS_SET}) ? '' : !variables.isDay ? ${noDay} : variables.left < 0 ? ${passed} : ''`,

@@ -30,21 +30,17 @@ export const ADMISSION_RULES: readonly AdmissionRule[] = [
     ejectionNeverAdmission,
     ejectionEmptiesPoolAdmission,
     ejectionGuardMissingAdmission,
+    portSettingsDropOutlierAdmission,
     localFailuresWithoutSplitAdmission,
     noWayBackForEjectedAdmission,
+    ejectionUndoneByPanicAdmission,
     logicalDnsOnSmallPoolAdmission,
+    strictDnsOnRotatingPoolAdmission,
     dynamicDnsMisusedAdmission,
     hostsWithTcpAdmission,
     sniOutsideHostsAdmission,
     sharedMutualServerAdmission,
     ownershipMissingAdmission,
-];
-
-/** Written, and not yet proved equal on the API server: `ONLY=E202 npx mocha test/engine/admission.test.ts` judges them, and what passes moves up. */
-export const UNPROVED_RULES: readonly AdmissionRule[] = [
-    portSettingsDropOutlierAdmission,
-    ejectionUndoneByPanicAdmission,
-    strictDnsOnRotatingPoolAdmission,
     expiredAdmission,
     outdatedApiVersionAdmission,
 ];
@@ -63,7 +59,6 @@ export const NOT_ADMITTED: Readonly<Record<string, string>> = {
 /** Why a rule has no admission form; undefined where it has one. */
 export function whyNotAdmitted(rule: Rule): string | undefined {
     if (ADMISSION_RULES.some((one) => one.rule.code === rule.code)) return undefined;
-    if (UNPROVED_RULES.some((one) => one.rule.code === rule.code)) return "its form in CEL is not proved equal yet";
     return isSetRule(rule) ? "it is about several objects, and admission sees one" : NOT_ADMITTED[rule.code] ?? "it has no form in CEL yet";
 }
 

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { Lab } from "./lab";
 import { VIP_COUNT, vip } from "./lab/layout";
 import type { LoadResult } from "./lab/agent/load";
+import type { Pod } from "./lab/pods";
 import { clusterName, delta } from "./counters";
 
 /** What one run of load showed. */
@@ -36,8 +37,8 @@ export class Addresses {
 }
 
 /** Runs a load, and reads what the proxy that chooses the address (the gateway, by default) counted meanwhile. */
-export async function counting(lab: Lab, host: string, load: () => Promise<LoadResult>, pod = lab.gateways.pod(0)): Promise<{ readonly run: Run; readonly timeline: LoadResult["timeline"] }> {
-    const name = clusterName(host), before = await pod.envoy.cluster(name);
+export async function counting(lab: Lab, host: string, load: () => Promise<LoadResult>, { pod = lab.gateways.pod(0), port = 443 }: { readonly pod?: Pod; readonly port?: number } = {}): Promise<{ readonly run: Run; readonly timeline: LoadResult["timeline"] }> {
+    const name = clusterName(host, port), before = await pod.envoy.cluster(name);
     const { sent, failed, failedBy, by, totalMs, failedMs, durationMs, timeline } = await load();
     const counts = delta(before, await pod.envoy.cluster(name));
     const counted = Object.fromEntries(Object.entries(counts).filter(([key, value]) => COUNTED.includes(key) && value !== 0));

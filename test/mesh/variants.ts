@@ -38,9 +38,9 @@ export function declared(host: string, ...changes: readonly Changes[]): Declarat
 }
 
 /** EnvoyFilters, by hand: Istio has no field for connect attempts. */
-export function attemptsFilter(host: string, { count, backOff, handshake }: Attempts): object {
+export function attemptsFilter(host: string, { count, backOff, handshake }: Attempts, portNumber = GATEWAY.ports[0]?.targetPort): object {
     const match = (filter?: string): object => ({
-        context: "GATEWAY", listener: { portNumber: GATEWAY.ports[0]?.targetPort, filterChain: { sni: host, ...(filter === undefined ? {} : { filter: { name: filter } }) } },
+        context: "GATEWAY", listener: { portNumber, filterChain: { sni: host, ...(filter === undefined ? {} : { filter: { name: filter } }) } },
     });
     const tcpProxy = {
         "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", max_connect_attempts: count,

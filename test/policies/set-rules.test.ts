@@ -70,6 +70,32 @@ describe("E203 none-behind-gateway", () => {
     });
 });
 
+describe("E303 tcp-without-addresses", () => {
+    const tcp = (name: string, hosts: readonly string[], spec: Record<string, unknown> = {}): Manifest => entry(name, { hosts, ports: [{ number: 5432, name: "tcp", protocol: "TCP" }], resolution: "NONE", ...spec });
+    const said = (...manifests: readonly Manifest[]): readonly string[] =>
+        judgeWith(ruleOf("E303"), manifests.map((manifest) => resourceOf(manifest))).violations.map(({ message, level = "mandatory" }) => `${level}: ${message.replace(/^.* is missing for (.*?): .*$/s, "$1")}`);
+
+    it("tells of an entry's port once, whatever the number of its hosts", () => {
+        expect(said(tcp("one", ["a.example"]))).to.deep.equal(["advisory: the TCP port 5432 of a.example"]);
+        expect(said(tcp("two", ["a.example", "b.example"]))).to.deep.equal(["mandatory: the TCP port 5432 of a.example and b.example"]);
+        expect(said(tcp("resolved", ["a.example", "b.example"], { resolution: "DNS" }))).to.deep.equal(["advisory: the TCP port 5432 of a.example and b.example"]);
+        expect(said(tcp("two", ["a.example", "b.example"]), tcp("third", ["c.example"]))).to.deep.equal([
+            "mandatory: the TCP port 5432 of a.example and b.example",
+            "mandatory: the TCP port 5432 of c.example, and ServiceEntry egress/two has the same port without addresses for a.example and b.example, seen together by every namespace",
+        ]);
+        const ports = [5432, 5433].map((number) => ({ number, name: `tcp-${number}`, protocol: "TCP" }));
+        expect(said(tcp("ports", ["a.example"], { ports }))).to.deep.equal(["advisory: the TCP port 5432 of a.example", "advisory: the TCP port 5433 of a.example"]);
+    });
+
+    it("takes two views of one host for one host", () => {
+        expect(said(tcp("gateway", ["a.example"]), tcp("client", ["A.example."]))).to.deep.equal(["advisory: the TCP port 5432 of a.example", "advisory: the TCP port 5432 of a.example"]);
+    });
+
+    it("is content with addresses, and with ports whose connections carry a name", () => {
+        expect(said(tcp("listed", ["a.example", "b.example"], { addresses: ["192.0.2.1"] }), tcp("tls", ["c.example"], { ports: [{ number: 5432, name: "tls", protocol: "TLS" }] }))).to.deep.equal([]);
+    });
+});
+
 describe("E304 sni-twice", () => {
     const route = (name: string, port: number | undefined, gateway = "istio-egress/gw"): Manifest => ({
         apiVersion: "networking.istio.io/v1", kind: "VirtualService", metadata: { name, namespace: "istio-egress" },

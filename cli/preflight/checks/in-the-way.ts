@@ -4,6 +4,7 @@ import { covers, hasLabels } from "../../../model/preflight";
 import { type Needs, gatewayOf } from "../needs";
 import { Group, type Result, Results, Status, enumerate } from "../result";
 import type { IstioObject, Snapshot } from "../snapshot";
+import { checkAuthorization } from "./authorization";
 import { checkFieldOwners } from "./field-owners";
 import { type Declared, consumersOf, foreign, ownerOf, placeOf, seenBy, titleOf, viewersOf } from "./foreign";
 import { type Values, exportDefault, mapOf, maps, strings, text } from "./mesh-values";
@@ -11,7 +12,7 @@ import { checkRules } from "./rules-in-the-way";
 import { RESOURCES } from "./permissions";
 import { checkSidecars } from "./sidecars";
 
-type Seens = Pick<Snapshot, "objects" | "sidecars" | "meshes" | "istioNamespace">;
+type Seens = Pick<Snapshot, "objects" | "sidecars" | "policies" | "gatewayPods" | "meshes" | "istioNamespace">;
 
 export function checkInTheWay(needs: Needs, snapshot: Seens): readonly Result[] {
     const kinds = [...new Set(needs.objects.map(({ kind }) => kind))];
@@ -23,6 +24,7 @@ export function checkInTheWay(needs: Needs, snapshot: Seens): readonly Result[] 
         ...checkVirtualServices(needs, snapshot),
         ...checkServers(needs, snapshot),
         ...checkSidecars(needs, snapshot),
+        ...checkAuthorization(needs, snapshot),
     ];
     const isClear = found.every(({ status }) => status === Status.Unknown);
     return [...(isClear ? nothingFound(kinds, needs, snapshot) : []), ...found, ...checkSight(kinds, snapshot)];

@@ -6,7 +6,7 @@ import { startApiServer } from "../../support/api-server";
 import { ISTIOD_HOST, ISTIOD_PORTS, startIstiod } from "../../support/istiod";
 import { Cluster } from "./cluster";
 import { folderOf } from "./folder";
-import { GATEWAY, GATEWAY_SERVICE, NAMESPACES, consumerPod, gatewayPod } from "./layout";
+import { GATEWAY, GATEWAY_SERVICE, NAMESPACES, SECOND_POD, consumerPod, gatewayPod } from "./layout";
 import { inNamespace } from "./network";
 
 /** One JSON object a line, in every proxy's log: who spoke to whom, under which names, and why it ended. */
@@ -65,7 +65,7 @@ async function rootCertificate({ request }: Cluster): Promise<string> {
 
 async function applyBase(cluster: Cluster): Promise<void> {
     const namespaces = [NAMESPACES.hosts, NAMESPACES.gateway, ...NAMESPACES.consumers];
-    const pods = [gatewayPod(0), ...NAMESPACES.consumers.map(consumerPod)];
+    const pods = [gatewayPod(0), ...NAMESPACES.consumers.map(consumerPod), SECOND_POD];
     await cluster.apply(namespaces.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })));
     await cluster.apply([
         { apiVersion: "v1", kind: "Node", metadata: { name: "lab", labels: { "topology.kubernetes.io/region": "r1", "topology.kubernetes.io/zone": "z1" } } },

@@ -1,5 +1,5 @@
 // The lab: a whole mesh on this machine. `startLab` makes one, `openLab` finds one that runs, `removeLab` ends it.
-import { mkdirSync, readFileSync } from "node:fs";
+import { chownSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { UserError } from "../../../tools/support/report";
@@ -12,18 +12,21 @@ import { kubeconfigOf, startControlPlane, writeMesh } from "./control-plane";
 import { Faults } from "./faults";
 import { createFolder, folderOf, readRecord, remove, sweep, writeRecord } from "./folder";
 import { Gateways } from "./gateways";
-import { ADDRESSES, GATEWAY, MAX_GATEWAYS, NAMESPACES, PLAIN_PORTS, TLS_PORTS, consumerPod, gatewayPod, nodes } from "./layout";
-import type { Consumer } from "./layout";
+import { ADDRESSES, MAX_GATEWAYS, NAMESPACES, PLAIN_PORTS, SECOND_POD, TLS_PORTS, consumerPod, gatewayPod, nodes } from "./layout";
+import type { Consumer, PodPlan } from "./layout";
 import { checkMachine, must } from "./machine";
 import { createNetwork, namespaceOf } from "./network";
-import { Pod, placePodTools } from "./pods";
+import { PROXY_USER, Pod, placePodTools } from "./pods";
+import { Policies } from "./policies";
 import { Stack } from "./stack";
-import type { Hosts } from "./stack";
+import type { Around, Hosts } from "./stack";
 import { Sync, isMarker } from "./sync";
 import type { Rejections } from "./sync";
 import { App, Dns, Vips } from "./world";
 
 const MEMBERS_MS = 30_000;
+/** The name in the client certificate. */
+export const CLIENT_NAME = "lab client";
 
 export class Lab {
     readonly cluster: Cluster;
@@ -36,6 +39,11 @@ export class Lab {
     readonly sidecars: Readonly<Record<Consumer, Pod>>;
     /** What the applications in those pods do. */
     readonly apps: Readonly<Record<Consumer, App>>;
+    /** A second pod of namespace payments, with the service account `reports`. It runs where a scenario starts it, until the next reset. */
+    readonly second: { readonly pod: Pod; readonly app: App };
+    /** Files that every proxy can read: the authority that issues the VIPs' certificates, and a client certificate of it. */
+    readonly certificates: Certificates;
+    readonly policies: Policies;
     private readonly stack: Stack;
     private readonly sync: Sync;
     private readonly agents: ReadonlyMap<string, Agent>;
@@ -48,7 +56,7 @@ export class Lab {
         this.vips = new Vips(this.agent("vips"));
         this.faults = new Faults(name);
         this.stack = new Stack(name);
-        const pod = (plan: ReturnType<typeof consumerPod>): Pod => new Pod(name, plan, this.agent(plan.name), this.cluster);
+        const pod = (plan: PodPlan): Pod => new Pod(name, plan, this.agent(plan.name), this.cluster);
         const record = (gateways: readonly number[]): void => {
             const known = readRecord(name);
             if (known !== undefined) writeRecord({ ...known, gateways });
@@ -57,7 +65,11 @@ export class Lab {
         const authority = readFileSync(authorityFiles(name).certificate, "utf8");
         const each = <Value>(make: (consumer: Consumer) => Value): Record<Consumer, Value> => Object.fromEntries(NAMESPACES.consumers.map((consumer) => [consumer, make(consumer)])) as Record<Consumer, Value>;
         this.sidecars = each((consumer) => pod(consumerPod(consumer)));
-        this.apps = each((consumer) => new App(this.agent(consumerPod(consumer).name), authority, this.dns));
+        const app = (plan: PodPlan): App => new App(this.agent(plan.name), authority, this.dns);
+        this.apps = each((consumer) => app(consumerPod(consumer)));
+        this.second = { pod: pod(SECOND_POD), app: app(SECOND_POD) };
+        this.certificates = certificatesOf(name);
+        this.policies = new Policies(name, this.cluster);
         this.sync = new Sync(this.cluster, this.istiod, () => this.pods());
     }
 
@@ -70,12 +82,16 @@ export class Lab {
 
     /** The pods whose proxies run. */
     pods(): readonly Pod[] {
-        return [...Object.values(this.sidecars), ...this.gateways.running()].filter((pod) => pod.isRunning());
+        return [...this.clients(), ...this.gateways.running()].filter((pod) => pod.isRunning());
     }
 
-    /** `pulumi up` of exactly these hosts, and then until every proxy has what came of it. */
-    async up(hosts: Hosts): Promise<Rejections> {
-        await this.stack.up(hosts);
+    private clients(): readonly Pod[] {
+        return [...Object.values(this.sidecars), this.second.pod];
+    }
+
+    /** `pulumi up` of exactly these hosts, and what is around them, and then until every proxy has what came of it. */
+    async up(hosts: Hosts, around?: Around): Promise<Rejections> {
+        await this.stack.up(hosts, around);
         return this.settled();
     }
 
@@ -123,8 +139,8 @@ export class Lab {
     /** Until every sidecar sends gateway traffic, of each host's subset too, to exactly the pods that the Service lists. */
     async endpoints(): Promise<void> {
         const addresses = this.gateways.running().map(({ plan }) => plan.address);
-        await Promise.all(Object.values(this.sidecars).map(async (pod) => {
-            const clusters = (await pod.envoy.clusters()).filter((name) => name.startsWith("outbound|") && name.endsWith(`|${GATEWAY.serviceHost}`));
+        await Promise.all(this.clients().filter((pod) => pod.isRunning()).map(async (pod) => {
+            const clusters = (await pod.envoy.clusters()).filter((name) => name.startsWith("outbound|") && name.endsWith(`|${this.gateways.serviceHost}`));
             await Promise.all(clusters.map((name) => this.clusterMembers(pod, name, addresses, MEMBERS_MS)));
         }));
     }
@@ -137,9 +153,12 @@ export class Lab {
     /** As after the start: one gateway pod, no host, no name, no fault, no connection. */
     async reset(): Promise<void> {
         this.faults.clear();
+        this.policies.clear();
+        await this.second.pod.end();
         await Promise.all(Object.values(this.apps).map((app) => app.endLoads()));
         await this.stack.destroy();
         await this.cluster.deleteConfiguration(isMarker);
+        await this.gateways.behind();
         await Promise.all([this.dns.clear(), this.vips.clear(), this.gateways.scale(1)]);
         await this.settled();
         await this.endpoints();
@@ -148,7 +167,7 @@ export class Lab {
     /** What runs where, and how to get at it. */
     describe(): string {
         const line = (name: string, address: string, what: string): string => `  ${namespaceOf(this.name, name).padEnd(24)} ${address.padEnd(12)} ${what}`;
-        const proxies = [...Object.values(this.sidecars), ...this.gateways.all()];
+        const proxies = [...this.clients(), ...this.gateways.all()];
         return [
             `Lab ${this.name}, in ${folderOf(this.name)}, since ${readRecord(this.name)?.created ?? "?"}`,
             "Network namespaces, each with its own address:",
@@ -255,13 +274,25 @@ function relayFile(name: string): string {
     return path.join(folderOf(name), "api.sock");
 }
 
+/** PEM files. */
+export interface Certificates { readonly authority: string; readonly client: string; readonly clientKey: string }
+
 function authorityFiles(name: string): { readonly folder: string; readonly certificate: string; readonly key: string } {
     const folder = path.join(folderOf(name), "certificates");
     return { folder, certificate: path.join(folder, "authority.crt"), key: path.join(folder, "authority.key") };
 }
 
-/** Issues the VIPs' certificates; the applications trust it alone. */
+function certificatesOf(name: string): Certificates {
+    const { folder, certificate } = authorityFiles(name);
+    return { authority: certificate, client: path.join(folder, "client.crt"), clientKey: path.join(folder, "client.key") };
+}
+
+/** Issues the VIPs' certificates, which the applications trust alone, and the one of a client. */
 function makeAuthority(name: string): void {
-    const { certificate, key } = authorityFiles(name);
-    must("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-keyout", key, "-out", certificate, "-subj", "/CN=lab authority"]);
+    const { certificate, key } = authorityFiles(name), { client, clientKey } = certificatesOf(name);
+    const request = (keyFile: string, file: string, subject: string): readonly string[] =>
+        ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-keyout", keyFile, "-out", file, "-subj", `/CN=${subject}`];
+    must("openssl", request(key, certificate, "lab authority"));
+    must("openssl", [...request(clientKey, client, CLIENT_NAME), "-CA", certificate, "-CAkey", key]);
+    chownSync(clientKey, PROXY_USER, PROXY_USER);
 }

@@ -56,9 +56,14 @@ export function consumerPod(consumer: Consumer): PodPlan {
     };
 }
 
-/** Every network namespace of a lab, with its address. Gateways that do not run have theirs too. */
+/** A second pod of a consumer's namespace, with an account of its own; the scenarios that need it start it. */
+export const SECOND_POD: PodPlan = {
+    name: "payments-1", kind: "sidecar", namespace: "payments", serviceAccount: "reports", labels: { app: "reports", "security.istio.io/tlsMode": "istio" }, address: "10.77.1.12",
+};
+
+/** Every network namespace of a lab, with its address. Pods that do not run have theirs too. */
 export function nodes(): readonly { readonly name: string; readonly address: string }[] {
-    const pods = [...NAMESPACES.consumers.map(consumerPod), ...Array.from({ length: MAX_GATEWAYS }, (_, index) => gatewayPod(index))];
+    const pods = [...NAMESPACES.consumers.map(consumerPod), SECOND_POD, ...Array.from({ length: MAX_GATEWAYS }, (_, index) => gatewayPod(index))];
     return [
         { name: "control", address: ADDRESSES.control }, { name: "dns", address: ADDRESSES.dns }, { name: "vips", address: ADDRESSES.vips },
         ...pods.map(({ name, address }) => ({ name, address })),

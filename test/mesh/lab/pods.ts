@@ -20,14 +20,18 @@ import { attempt, must } from "./machine";
 import { inNamespace, namespaceOf, processesIn } from "./network";
 
 /** The user of Istio's proxies: interception leaves its traffic alone. */
-const PROXY_USER = 1337;
+export const PROXY_USER = 1337;
 const READY_MS = 60_000;
 /** Beyond Istio's default statistics: what the counters read. */
-const STATISTICS = ["cluster.outbound", "cluster.inbound", "tcp.", "listener.", "cluster_manager", "http.inbound"];
+const STATISTICS = ["cluster.outbound", "cluster.inbound", "tcp.", "listener.", "cluster_manager", "http.inbound", "http.outbound"];
 
 export interface ProxyOptions {
     /** How long a proxy that was told to end lets its connections run on. Default 5 s (Istio's own). */
     readonly drainSeconds?: number;
+    /** More of the environment of its container. */
+    readonly env?: Readonly<Record<string, string>>;
+    /** The labels and the account of another Deployment's pod in its place. */
+    readonly as?: Pick<PodPlan, "labels" | "serviceAccount">;
 }
 
 /** What of the tools a pod runs, where user 1337 can read it: the cache lies in a home that is closed to it. */
@@ -62,9 +66,10 @@ export class Pod {
 
     /** Makes the pod known, with its address, and starts its proxy; returns when that is ready. */
     async start(options: ProxyOptions = {}): Promise<void> {
-        await this.cluster.applyWithStatus(podObject(this.plan));
+        const plan = { ...this.plan, ...options.as };
+        await this.cluster.applyWithStatus(podObject(plan));
         if (this.plan.kind === "sidecar") this.intercept();
-        await this.startProxy(options);
+        await this.startProxy(plan, options);
         await this.ready();
     }
 
@@ -84,6 +89,14 @@ export class Pod {
         for (const deadline = Date.now() + timeoutMs; this.isRunning(); await wait(50)) {
             if (Date.now() > deadline) throw new Error(`The proxy of ${this.name} has not ended within ${String(timeoutMs)} ms.`);
         }
+    }
+
+    /** Ends the proxy at once, and what Kubernetes knows of the pod; nothing where it does not run. */
+    async end(): Promise<void> {
+        if (!this.isRunning()) return;
+        this.kill("SIGKILL");
+        await this.ended(10_000);
+        await this.forget();
     }
 
     async forget(): Promise<void> {
@@ -121,6 +134,13 @@ export class Pod {
         return (await this.agent.call("http", { port: 15021, path: "/healthz/ready" }).catch(() => ({ status: 0 }))).status === 200;
     }
 
+    /** Whether a process of the proxy's user, which interception leaves alone, can open a connection. */
+    connectsAround(address: string, port: number): boolean {
+        const [command = "", ...prefix] = inNamespace(this.lab, this.name);
+        const open = `exec 3<>/dev/tcp/${address}/${String(port)} && echo open`;
+        return attempt(command, [...prefix, onPath("setpriv") ?? "setpriv", `--reuid=${String(PROXY_USER)}`, `--regid=${String(PROXY_USER)}`, "--clear-groups", "timeout", "3", "bash", "-c", open]).trim() === "open";
+    }
+
     private processes(command?: "pilot-agent" | "envoy"): readonly number[] {
         const commands = command === undefined ? ["pilot-agent", "envoy"] : [command];
         return processesIn(namespaceOf(this.lab, this.name)).filter((pid) => commands.includes(commandOf(pid)));
@@ -134,10 +154,10 @@ export class Pod {
         must(command, [...prefix, file, "istio-iptables", "-p", "15001", "-z", "15006", "-u", String(PROXY_USER), "-m", "REDIRECT", "-i", "*", "-x", "", "-b", "*", "-d", "15090,15021,15020"]);
     }
 
-    private async startProxy({ drainSeconds = 5 }: ProxyOptions): Promise<void> {
-        const { name, namespace, serviceAccount, kind, address } = this.plan, bin = path.join(folderOf(this.lab), "bin");
+    private async startProxy(plan: PodPlan, { drainSeconds = 5, env = {} }: ProxyOptions): Promise<void> {
+        const { name, namespace, serviceAccount, kind, address } = plan, bin = path.join(folderOf(this.lab), "bin");
         const folder = path.join(folderOf(this.lab), "pods", name);
-        await this.writePodFolder(folder, bin);
+        await this.writePodFolder(plan, folder, bin);
         const settings = {
             PATH: "/usr/bin:/bin", HOME: folder, POD_NAME: name, POD_NAMESPACE: namespace, INSTANCE_IP: address, HOST_IP: ADDRESSES.control, SERVICE_ACCOUNT: serviceAccount,
             PROXY_CONFIG: JSON.stringify({
@@ -146,7 +166,7 @@ export class Pod {
             }),
             PILOT_CERT_PROVIDER: "istiod", CA_ADDR: `${ISTIOD_HOST}:${String(ISTIOD_PORTS.secure)}`, TRUST_DOMAIN: "cluster.local",
             ISTIO_META_CLUSTER_ID: "Kubernetes", ISTIO_META_NODE_NAME: "lab", ISTIO_META_INTERCEPTION_MODE: "REDIRECT", ISTIO_META_WORKLOAD_NAME: name.replace(/-\d+$/, ""),
-            ISTIO_META_MESH_ID: "cluster.local", ISTIO_META_APP_CONTAINERS: "app", ISTIO_META_POD_PORTS: "[]", ISTIO_META_UNPRIVILEGED_POD: "true",
+            ISTIO_META_MESH_ID: "cluster.local", ISTIO_META_APP_CONTAINERS: "app", ISTIO_META_POD_PORTS: "[]", ISTIO_META_UNPRIVILEGED_POD: "true", ...env,
         };
         const daemons = new Daemons(path.join(folderOf(this.lab), "logs"), { prefix: inNamespace(this.lab, name), lifetime: "free" });
         // Envoy opens its standard output again, as user 1337, for the access log.
@@ -160,21 +180,20 @@ export class Pod {
     }
 
     /** The files that Kubernetes mounts into a pod, relative to its root. */
-    private async writePodFolder(folder: string, bin: string): Promise<void> {
+    private async writePodFolder(plan: PodPlan, folder: string, bin: string): Promise<void> {
         rmSync(folder, { recursive: true, force: true });
         for (const one of ["var/run/secrets/tokens", "var/run/secrets/istio", "var/run/secrets/workload-spiffe-uds", "var/run/secrets/credential-uds", "etc/istio/proxy", "etc/istio/pod", "var/lib/istio/envoy"]) {
             mkdirSync(path.join(folder, one), { recursive: true });
         }
-        writeFileSync(path.join(folder, "var/run/secrets/tokens/istio-token"), await this.token());
+        writeFileSync(path.join(folder, "var/run/secrets/tokens/istio-token"), await this.token(plan));
         copyFileSync(rootCertificateFile(this.lab), path.join(folder, "var/run/secrets/istio/root-cert.pem"));
         copyFileSync(path.join(bin, "envoy-bootstrap"), path.join(folder, "var/lib/istio/envoy/envoy_bootstrap_tmpl.json"));
-        writeFileSync(path.join(folder, "etc/istio/pod/labels"), Object.entries(this.plan.labels).map(([key, value]) => `${key}="${value}"\n`).join(""));
+        writeFileSync(path.join(folder, "etc/istio/pod/labels"), Object.entries(plan.labels).map(([key, value]) => `${key}="${value}"\n`).join(""));
         writeFileSync(path.join(folder, "etc/istio/pod/annotations"), "");
         for (const one of [".", ...readdirSync(folder, { recursive: true }) as string[]]) chownSync(path.join(folder, one), PROXY_USER, PROXY_USER);
     }
 
-    private async token(): Promise<string> {
-        const { namespace, serviceAccount } = this.plan;
+    private async token({ namespace, serviceAccount }: PodPlan): Promise<string> {
         const { status, body } = await this.cluster.request("POST", `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`, {
             apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { audiences: ["istio-ca"], expirationSeconds: 12 * 3600 },
         });

@@ -1,7 +1,8 @@
-// The stack of a lab: hosts declared with our components, brought into the lab's API server by the real Pulumi CLI.
+// The stack of a lab: what a scenario declares with our components, brought into the lab's API server by the real Pulumi CLI.
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { DeclarationInput } from "../../../model";
+import type { z } from "zod";
+import type { DeclarationInput, gatewaySchema, lockdownSchema } from "../../../model";
 import { preparePulumi } from "../../../tools/pulumi";
 import type { Pulumi } from "../../../tools/pulumi";
 import { repository } from "../../../tools/support/places";
@@ -13,7 +14,15 @@ import { inNamespace } from "./network";
 /** Hosts by the component's name. */
 export type Hosts = Readonly<Record<string, DeclarationInput>>;
 
-const NO_HOSTS = "{}";
+/** What is declared beside the hosts. */
+export interface Around {
+    /** An EgressGateway, which the hosts then take in place of their own. */
+    readonly gateway?: z.input<typeof gatewaySchema>;
+    /** An EgressLockdown of that gateway, or of the one given; the hosts take the locked one. */
+    readonly lockdown?: Omit<z.input<typeof lockdownSchema>, "gateway"> & { readonly gateway?: z.input<typeof lockdownSchema>["gateway"] };
+}
+
+const DECLARED = "declared.json", NOTHING = JSON.stringify({ hosts: {} });
 const COMMAND_MS = 180_000;
 
 export class Stack {
@@ -21,10 +30,10 @@ export class Stack {
 
     constructor(private readonly lab: string) {}
 
-    /** `pulumi up` with exactly these hosts. Returns what the CLI printed. */
-    async up(hosts: Hosts): Promise<string> {
+    /** `pulumi up` with exactly these hosts, and what is around them. Returns what the CLI printed. */
+    async up(hosts: Hosts, around: Around = {}): Promise<string> {
         const pulumi = await this.prepare();
-        this.declare(hosts);
+        this.declare(hosts, around);
         return (await pulumi.must(["up", "--yes", "--skip-preview", "--stack", "lab"], this.options())).stdout;
     }
 
@@ -37,12 +46,12 @@ export class Stack {
     }
 
     private isUsed(): boolean {
-        const file = path.join(this.program, "hosts.json");
-        return existsSync(file) && readFileSync(file, "utf8") !== NO_HOSTS;
+        const file = path.join(this.program, DECLARED);
+        return existsSync(file) && readFileSync(file, "utf8") !== NOTHING;
     }
 
-    private declare(hosts: Hosts): void {
-        writeFileSync(path.join(this.program, "hosts.json"), JSON.stringify(hosts));
+    private declare(hosts: Hosts, around: Around = {}): void {
+        writeFileSync(path.join(this.program, DECLARED), JSON.stringify({ hosts, ...around }));
     }
 
     private get program(): string {

@@ -49,7 +49,7 @@ export function cluster(changes: Partial<Snapshot> = {}, of = needs()): Snapshot
         consumerPods: new Map(),
         denied: new Map([...new Set(of.objects.map((object) => object.namespace))].map((name) => [name, seen([])])),
         objects: { ServiceEntry: NOTHING, DestinationRule: NOTHING, Gateway: NOTHING, VirtualService: NOTHING, EnvoyFilter: NOTHING },
-        sidecars: NOTHING,
+        sidecars: NOTHING, policies: NOTHING,
         ...changes,
     };
 }

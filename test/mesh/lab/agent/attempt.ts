@@ -12,8 +12,8 @@ export interface Target {
     readonly address: string;
     /** Default 443. */
     readonly port?: number;
-    /** `tls` (default), or `plaintext` HTTP, for a sidecar that opens the TLS itself. */
-    readonly protocol?: "tls" | "plaintext";
+    /** `tls` (default), `plaintext` HTTP, for a proxy that opens the TLS, or `tcp`, where the server speaks first. */
+    readonly protocol?: "tls" | "plaintext" | "tcp";
     /** Certificates of the authority to trust, PEM. */
     readonly authority: string;
     /** Default 10,000; for the connection with its first request. */

@@ -1,7 +1,7 @@
 // The load generator: many connections of one application, at a rate or a number at a time, always bounded.
 import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
-import { AttemptError, ask, asAttemptError, open } from "./attempt";
+import { AttemptError, ask, asAttemptError, open, talkPlain } from "./attempt";
 import type { FailureReason, Target } from "./attempt";
 
 export interface Load extends Target {
@@ -116,6 +116,10 @@ async function kept(load: Load, pace: Extract<Pace, { kind: "keepalive" }>, tall
 
 const once = async (load: Load): ReturnType<Attempt> => {
     const begin = performance.now(), timeoutMs = load.timeoutMs ?? 10_000;
+    if (load.protocol === "tcp") {
+        const [greeting = ""] = await talkPlain(load, "ping");
+        return { by: greeting.split(" ")[1] ?? "?", connectMs: performance.now() - begin };
+    }
     const socket = await open(load);
     const connectMs = performance.now() - begin;
     try {

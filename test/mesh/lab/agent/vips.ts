@@ -1,8 +1,8 @@
 // The lab's external servers: one TLS server answers on every VIP's address and tells which one was reached; plain TCP beside it.
 import { execFile } from "node:child_process";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { createSecureServer } from "node:http2";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createServer } from "node:net";
 import type { Socket } from "node:net";
 import path from "node:path";
@@ -21,6 +21,10 @@ export interface WhoAmI {
     /** Who holds the other end: in the mesh a gateway or an application's pod. */
     readonly peer: string;
     readonly path: string;
+    /** The name in the client's certificate; null without one. */
+    readonly client: string | null;
+    /** The names of the request's headers, in the order of the alphabet. */
+    readonly headers: readonly string[];
 }
 
 /** One connection, as a VIP saw it. */
@@ -38,6 +42,10 @@ export interface VipBehaviour {
     readonly closeAfterMs?: number;
     /** The TLS handshake is answered this much later. */
     readonly delayMs?: number;
+    /** The certificate is for this name, whatever name is asked for. */
+    readonly certificateFor?: string;
+    /** Only clients with a certificate of the lab's authority are let in. */
+    readonly needsClient?: boolean;
 }
 
 /** Who signs the certificates. */
@@ -55,17 +63,18 @@ const open = new Set<Socket>();
 export const vipMethods = {
     /** @param plainPorts ports of plain TCP: the server greets first and then echoes, as databases do */
     async vipsListen({ tlsPorts, plainPorts, authority }: { readonly tlsPorts: readonly number[]; readonly plainPorts: readonly number[]; readonly authority: Authority }): Promise<void> {
-        const tls = createSecureServer({
-            allowHTTP1: true,
-            SNICallback: (name, done) => void contextFor(name, authority).then((context) => done(null, context), (error: Error) => done(error)),
-        });
-        tls.on("request", respond).on("tlsClientError", () => undefined).on("sessionError", () => undefined);
+        const servers = new Map<string, Http2SecureServer>();
+        const serverFor = ({ certificateFor, needsClient = false }: VipBehaviour): Http2SecureServer => {
+            const key = JSON.stringify([certificateFor, needsClient]), server = servers.get(key) ?? tlsServer(authority, needsClient, certificateFor);
+            servers.set(key, server);
+            return server;
+        };
         const accept = (socket: Socket): void => {
             const record = remember(socket);
-            const delayMs = behaviours.get(record().vip)?.delayMs ?? 0;
+            const behaviour = behaviours.get(record().vip) ?? {};
             sniff(socket, (hello) => {
                 record(hello);
-                setTimeout(() => tls.emit("connection", socket), delayMs);
+                setTimeout(() => serverFor(behaviour).emit("connection", socket), behaviour.delayMs ?? 0);
             });
         };
         await Promise.all([
@@ -99,6 +108,14 @@ export const vipMethods = {
         connections = [];
     },
 };
+
+function tlsServer(authority: Authority, needsClient: boolean, certificateFor: string | undefined): Http2SecureServer {
+    const server = createSecureServer({
+        allowHTTP1: true, requestCert: needsClient,
+        SNICallback: (name, done) => void contextFor(certificateFor ?? name, authority).then((context) => done(null, context), (error: Error) => done(error)),
+    });
+    return server.on("request", respond).on("tlsClientError", () => undefined).on("sessionError", () => undefined);
+}
 
 function listen(port: number, accept: (socket: Socket) => void): Promise<void> {
     const server = createServer({ noDelay: true }, accept);
@@ -155,8 +172,8 @@ async function issue(name: string, { folder, certificate, key }: Authority): Pro
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-keyout", keyFile,
         "-subj", `/CN=${name.slice(0, 64)}`, "-addext", `subjectAltName=DNS:${name}`, "-CA", certificate, "-CAkey", key,
     ]);
-    const { readFile } = await import("node:fs/promises");
-    const context = createSecureContext({ cert: stdout, key: await readFile(keyFile) });
+    // With the authority, by which a server judges clients: the context of a name replaces the server's own.
+    const context = createSecureContext({ cert: stdout, key: await readFile(keyFile), ca: await readFile(certificate) });
     await rm(keyFile);
     return context;
 }
@@ -168,7 +185,7 @@ function respond(request: Http2ServerRequest, response: Http2ServerResponse): vo
     const seconds = Math.min(Number(argument) || 0, MAX_SECONDS);
     const whoAmI: WhoAmI = {
         vip: socket.localAddress ?? "", sni: typeof socket.servername === "string" ? socket.servername : null, http: request.httpVersion,
-        peer: socket.remoteAddress ?? "", path: request.url,
+        peer: socket.remoteAddress ?? "", path: request.url, client: clientOf(socket), headers: Object.keys(request.headers).sort(),
     };
     const body = `${JSON.stringify(whoAmI)}\n`;
     response.setHeader("content-type", "application/json");
@@ -176,6 +193,11 @@ function respond(request: Http2ServerRequest, response: Http2ServerResponse): vo
     if (verb === "close" && request.httpVersion.startsWith("1.")) response.setHeader("connection", "close");
     if (verb === "close" && request.httpVersion === "2.0") request.stream.session?.close(); // GOAWAY; streams that run are finished.
     setTimeout(() => response.end(body), verb === "wait" ? seconds * 1000 : 0);
+}
+
+function clientOf(socket: TLSSocket): string | null {
+    const name: unknown = (socket.getPeerCertificate() as { readonly subject?: { readonly CN?: unknown } } | undefined)?.subject?.CN;
+    return typeof name === "string" ? name : null;
 }
 
 /** The length is known beforehand, so that a response that is cut is seen as cut. */

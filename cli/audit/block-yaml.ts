@@ -1,0 +1,161 @@
+// YAML as machines write it, read in one pass: block lists and maps of plain and quoted values on single lines. Whatever else a text
+// holds, mistakes included, is left to the parser of YAML: nothing is read here that the parser would read otherwise.
+
+/** What a word means that is no text: YAML 1.1 as kubectl reads it (see SCHEMA in parse.ts). */
+const WORDS: ReadonlyMap<string, boolean | null> = new Map([
+    ...["true", "True", "TRUE", "y", "Y", "yes", "Yes", "YES", "on", "On", "ON"].map((word) => [word, true] as const),
+    ...["false", "False", "FALSE", "n", "N", "no", "No", "NO", "off", "Off", "OFF"].map((word) => [word, false] as const),
+    ...["null", "Null", "NULL"].map((word) => [word, null] as const),
+]);
+const LONGEST_WORD = 5;
+
+/** Tabs, carriage returns, other controls, and what is not ASCII. */
+const UNUSUAL = /[^\n\x20-\x7e]/;
+/** Whole numbers that are exact, and what begins like a number and is none: `30s`, `192.0.2.1`, `2027-06-30`. */
+const WHOLE = /^(?:0|[1-9]\d{0,14})$/, NO_NUMBER = /[^\dxoa-fA-F.+-]|^\d+\.\d+\.|^\d{4}-/;
+/** Keys are longer in no object of Kubernetes, and nothing is nested as deeply. */
+const LONGEST_KEY = 320, MAX_DEPTH = 32;
+
+const SPACE = 32, QUOTE = 34, HASH = 35, APOSTROPHE = 39, DASH = 45, DOT = 46, SLASH = 47, COLON = 58, UNDERSCORE = 95;
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+
+/** What a text cannot be read by. */
+const UNREAD = Symbol("unread");
+
+/** The one document of a text, which may begin with its `---` line; undefined where the parser of YAML must read it. */
+export function readBlockYaml(text: string): { readonly value: unknown } | undefined {
+    if (UNUSUAL.test(text)) return undefined;
+    const reader = new Reader(text), value = reader.document();
+    return value === UNREAD ? undefined : { value };
+}
+
+/** Its fields are private in TypeScript only: a `#field` is a WeakMap in the target that is compiled for, which took a third of the time. */
+class Reader {
+    /** The current line: its indentation, where its content begins, and its end. Past the last one the indentation is -1. */
+    private indent = -1;
+    private from = 0;
+    private end = 0;
+    private next: number;
+
+    constructor(private readonly text: string) {
+        this.next = text.startsWith("---\n") ? 4 : 0;
+        this.advance();
+    }
+
+    document(): unknown {
+        const value = this.indent === 0 && isLetter(this.code(this.from)) ? this.map(0, 0) : UNREAD;
+        return this.indent === -1 ? value : UNREAD;
+    }
+
+    private code(at: number): number {
+        return this.text.charCodeAt(at);
+    }
+
+    /** To the next line that is neither empty nor a comment. */
+    private advance(): void {
+        const { text } = this;
+        while (this.next < text.length) {
+            let at = this.next;
+            const found = text.indexOf("\n", at), end = found === -1 ? text.length : found, begin = at;
+            this.next = end + 1;
+            while (at < end && text.charCodeAt(at) === SPACE) at++;
+            if (at === end || text.charCodeAt(at) === HASH) continue;
+            this.indent = at - begin;
+            this.from = at;
+            this.end = end;
+            return;
+        }
+        this.indent = -1;
+    }
+
+    private map(indent: number, depth: number): unknown {
+        if (depth > MAX_DEPTH) return UNREAD;
+        const map: Record<string, unknown> = {};
+        while (this.indent === indent) {
+            const colon = this.keyEnd();
+            if (colon === -1) return UNREAD;
+            const key = this.text.slice(this.from, colon);
+            if (key.length > LONGEST_KEY || Object.hasOwn(map, key) || (key.length <= LONGEST_WORD && WORDS.has(key))) return UNREAD;
+            const value = colon + 1 === this.end ? this.below(indent, depth) : this.inline(colon + 2, indent);
+            if (value === UNREAD) return UNREAD;
+            map[key] = value;
+        }
+        // What is indented further went on from a value.
+        return this.indent > indent ? UNREAD : map;
+    }
+
+    private list(indent: number, depth: number): unknown {
+        if (depth > MAX_DEPTH) return UNREAD;
+        const list: unknown[] = [];
+        while (this.indent === indent && this.isItem()) {
+            const at = this.from + 2;
+            let value: unknown;
+            this.from = at;
+            if (isLetter(this.code(at)) && this.keyEnd() !== -1) {
+                this.indent = indent + 2;
+                value = this.map(indent + 2, depth + 1);
+            } else {
+                value = this.inline(at, indent);
+            }
+            if (value === UNREAD) return UNREAD;
+            list.push(value);
+        }
+        return this.indent > indent ? UNREAD : list;
+    }
+
+    private isItem(): boolean {
+        return this.code(this.from) === DASH && this.code(this.from + 1) === SPACE && this.from + 2 < this.end;
+    }
+
+    /** The colon behind the key that the line begins with; -1 where it begins with none. */
+    private keyEnd(): number {
+        let at = this.from;
+        if (!isLetter(this.code(at))) return -1;
+        for (; at < this.end; at++) {
+            const code = this.code(at);
+            if (code === COLON) return at + 1 === this.end || this.code(at + 1) === SPACE ? at : -1;
+            if (!isLetter(code) && !isDigit(code) && code !== DASH && code !== DOT && code !== SLASH && code !== UNDERSCORE) return -1;
+        }
+        return -1;
+    }
+
+    /** The value of a key with nothing behind it. */
+    private below(indent: number, depth: number): unknown {
+        this.advance();
+        if (this.indent === indent) return this.code(this.from) === DASH ? this.list(indent, depth + 1) : null;
+        if (this.indent < indent) return null;
+        return this.code(this.from) === DASH ? this.list(this.indent, depth + 1) : this.map(this.indent, depth + 1);
+    }
+
+    /** A value that ends with its line; what is indented further would go on with it. */
+    private inline(from: number, indent: number): unknown {
+        const value = this.scalar(from, this.end);
+        this.advance();
+        return this.indent > indent ? UNREAD : value;
+    }
+
+    private scalar(from: number, end: number): unknown {
+        const { text } = this, first = text.charCodeAt(from), last = text.charCodeAt(end - 1);
+        if (first === QUOTE || first === APOSTROPHE) {
+            const inner = text.slice(from + 1, end - 1);
+            return last === first && end - from >= 2 && !inner.includes(first === QUOTE ? "\"" : "'") && !(first === QUOTE && inner.includes("\\")) ? inner : UNREAD;
+        }
+        const value = text.slice(from, end);
+        if (value === "{}") return {};
+        if (value === "[]") return [];
+        if (last === SPACE || last === COLON) return UNREAD;
+        if (isDigit(first)) return WHOLE.test(value) ? Number(value) : NO_NUMBER.test(value) && isOneText(value) ? value : UNREAD;
+        if (isLetter(first)) {
+            const word = value.length <= LONGEST_WORD ? WORDS.get(value) : undefined;
+            return word !== undefined ? word : isOneText(value) ? value : UNREAD;
+        }
+        return value === "." || (first === SLASH && isOneText(value)) ? value : UNREAD;
+    }
+}
+
+/** Neither a key nor a comment within it. */
+function isOneText(value: string): boolean {
+    return !value.includes(": ") && !value.includes(" #");
+}
