@@ -53,6 +53,10 @@ export class AnalyzerProcess {
         return new AnalyzerProcess(child, new AnalyzerClient(`127.0.0.1:${port}`, grpc.credentials.createInsecure()));
     }
 
+    get pid(): number | undefined {
+        return this.child.pid;
+    }
+
     async stop(): Promise<void> {
         this.client.close();
         const ended = new Promise((resolve) => this.child.once("close", resolve));
