@@ -57,8 +57,9 @@ export interface EgressGatewayPortArgs {
 export interface GatewayDeploymentArgs {
     /**
      * The longest time that a connection through the gateway may last, a Go duration in whole seconds. A pod that is to go lets
-     * its connections end for that long, and goes as soon as the last one has (terminationDrainDuration, and the pod's grace
-     * period with endpointRemoval added). Below it streams are cut; above it a stuck connection holds up the drain of a node.
+     * its connections end for that long, and goes as soon as the last one has. The limit is the pod's grace period, with
+     * endpointRemoval added; terminationDrainDuration is for agents that do not wait for the last connection. Below it streams
+     * are cut; above it a stuck connection holds up the drain of a node.
      */
     longestConnection: pulumi.Input<string>;
     /**

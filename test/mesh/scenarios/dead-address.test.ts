@@ -47,7 +47,7 @@ const BEST = { count: 5, backOff: SHORT_BACK_OFF };
 const WINDOW = "an ejection within 1 s of the cluster's last change, as after a change of the answer or a re-admission, reaches the proxy's workers when that second is over: Envoy's update_merge_window";
 
 /** Seen on a machine with ten times more to run than it has cores. */
-const BUSY = "refused attempts fail in milliseconds: without (enough) back-off they are used up before every worker of the proxy knows of the ejection, on a busy machine more often than on the quiet one of the earlier lab";
+const MERGED = "refused attempts fail in milliseconds: without (enough) back-off they are used up before the workers of the proxy know of the ejection, for which Envoy may take a second (update_merge_window)";
 
 const ROWS: readonly Row[] = [
     {
@@ -80,19 +80,19 @@ const ROWS: readonly Row[] = [
     },
     {
         id: "outlier-attempts-3", title: "Outlier detection + 3 attempts (LEAST_REQUEST)", changes: [DOCUMENTED_OUTLIER, LEAST_REQUEST], attempts: { count: 3 }, claims: { drop: few(3), refuse: few(60) }, earlier: { drop: "0 of 600", refuse: "1 of 600" },
-        why: BUSY,
+        why: MERGED,
     },
     {
         id: "outlier-attempts-3-round-robin", title: "Outlier detection + 3 attempts, ROUND_ROBIN", changes: [DOCUMENTED_OUTLIER], attempts: { count: 3 }, claims: { drop: none, refuse: few(12) }, isThorough: true,
-        earlier: { drop: "0 of 600", refuse: "0 of 600" }, why: BUSY,
+        earlier: { drop: "0 of 600", refuse: "0 of 600" }, why: MERGED,
     },
     {
         id: "outlier-attempts-5", title: "Outlier detection + 5 attempts (LEAST_REQUEST)", changes: [DOCUMENTED_OUTLIER, LEAST_REQUEST], attempts: { count: 5 }, claims: { drop: none, refuse: few(30) }, isThorough: true, earlier: { drop: "0 of 600", refuse: "0 of 600" },
-        why: BUSY,
+        why: MERGED,
     },
     {
         id: "outlier-attempts-5-back-off", title: "Outlier detection + 5 attempts with back-off 50–500 ms (LEAST_REQUEST)", changes: [DOCUMENTED_OUTLIER, LEAST_REQUEST], attempts: BEST, claims: { drop: none, refuse: few(2) }, isThorough: true,
-        earlier: { drop: "0 of 600", refuse: "0 of 600" }, why: BUSY,
+        earlier: { drop: "0 of 600", refuse: "0 of 600" }, why: MERGED,
     },
     {
         id: "best", title: "Outlier detection + ROUND_ROBIN + 5 attempts with back-off 50–500 ms", changes: [DOCUMENTED_OUTLIER], attempts: BEST, claims: { drop: none, refuse: none }, earlier: { drop: "0 of 1,000", refuse: "0 of 1,000" },
