@@ -77,7 +77,7 @@ function proxy({ ports }: Gateway, deployment: GatewayDeployment): object {
         name: "istio-proxy",
         image: "auto",
         ports: listened.map((containerPort) => ({ containerPort, protocol: "TCP" })),
-        // The drain ends with the last connection, and not only with its time.
+        // The drain ends with the last connection; the agent then waits without a limit of its own (istio, pkg/envoy/agent.go): the grace period is the limit.
         env: [{ name: "EXIT_ON_ZERO_ACTIVE_CONNECTIONS", value: "true" }],
         // Kubernetes takes the pod's address out of the Service and ends the pod at the same moment; the proxies learn of it a moment later.
         lifecycle: { preStop: { sleep: { seconds: decideTermination(deployment).preStopSeconds } } },

@@ -16,7 +16,7 @@ const WHOLE = /^(?:0|[1-9]\d{0,14})$/, NO_NUMBER = /[^\dxoa-fA-F.+-]|^\d+\.\d+\.
 /** Keys are longer in no object of Kubernetes, and nothing is nested as deeply. */
 const LONGEST_KEY = 320, MAX_DEPTH = 32;
 
-const SPACE = 32, QUOTE = 34, HASH = 35, APOSTROPHE = 39, DASH = 45, DOT = 46, SLASH = 47, COLON = 58, UNDERSCORE = 95;
+const SPACE = 32, QUOTE = 34, HASH = 35, APOSTROPHE = 39, DASH = 45, DOT = 46, SLASH = 47, COLON = 58, AT = 64, UNDERSCORE = 95;
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
@@ -74,10 +74,10 @@ class Reader {
         if (depth > MAX_DEPTH) return UNREAD;
         const map: Record<string, unknown> = {};
         while (this.indent === indent) {
-            const colon = this.keyEnd();
+            const isQuoted = this.code(this.from) === QUOTE, colon = isQuoted ? this.quotedKeyEnd() : this.keyEnd();
             if (colon === -1) return UNREAD;
-            const key = this.text.slice(this.from, colon);
-            if (key.length > LONGEST_KEY || Object.hasOwn(map, key) || (key.length <= LONGEST_WORD && WORDS.has(key))) return UNREAD;
+            const key = isQuoted ? this.text.slice(this.from + 1, colon - 1) : this.text.slice(this.from, colon);
+            if (key.length > LONGEST_KEY || Object.hasOwn(map, key) || (!isQuoted && key.length <= LONGEST_WORD && WORDS.has(key))) return UNREAD;
             const value = colon + 1 === this.end ? this.below(indent, depth) : this.inline(colon + 2, indent);
             if (value === UNREAD) return UNREAD;
             map[key] = value;
@@ -119,6 +119,19 @@ class Reader {
             if (!isLetter(code) && !isDigit(code) && code !== DASH && code !== DOT && code !== SLASH && code !== UNDERSCORE) return -1;
         }
         return -1;
+    }
+
+    /** The same behind a key in double quotes that needs none of their escapes, such as `"@type"`. */
+    private quotedKeyEnd(): number {
+        let at = this.from + 1;
+        if (!isLetter(this.code(at)) && this.code(at) !== AT) return -1;
+        while (at < this.end && this.code(at) !== QUOTE) {
+            const code = this.code(at);
+            if (!isLetter(code) && !isDigit(code) && code !== AT && code !== DASH && code !== DOT && code !== SLASH && code !== UNDERSCORE) return -1;
+            at++;
+        }
+        const colon = at + 1;
+        return this.code(colon) === COLON && (colon + 1 === this.end || this.code(colon + 1) === SPACE) ? colon : -1;
     }
 
     /** The value of a key with nothing behind it. */

@@ -1,5 +1,5 @@
 // What a declaration makes a proxy do with new connections, with each of its devices and without.
-import { type Declaration, EnvoyFilters, LoadBalancer } from "../declaration";
+import { type Declaration, LoadBalancer } from "../declaration";
 import { connectTimeoutMs, decideOutlier, resolutionOf } from "../outlier";
 import { originatesHttp } from "../ports";
 import { Resolution } from "../resolution";
@@ -62,7 +62,7 @@ export function proxySettings(full: Declaration, devices: readonly Device[] = de
         ...(devices.includes(Device.Outlier) && outlier.emitted ? { outlier: outlier.settings } : {}),
         ...attemptsOf(declaration, devices.includes(Device.Waiting) && waiting.waits ? waiting.waiting : undefined),
         ...(standby.length > 0 && cluster?.overprovisioning !== undefined ? { overprovisioning: cluster.overprovisioning } : {}),
-        mergeWindowMs: standby.length > 0 && full.gateway?.envoyFilters !== EnvoyFilters.Forbidden && cluster?.overprovisioning !== undefined ? 0 : MERGE_WINDOW_MS,
+        mergeWindowMs: cluster !== undefined && devices.some((device) => device === Device.Waiting || device === Device.Standby) ? 0 : MERGE_WINDOW_MS,
     };
 }
 

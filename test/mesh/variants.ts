@@ -1,6 +1,7 @@
 // How a host of a scenario is set up: what is declared, and what is written by hand where the library does not emit it.
 import { LoadBalancer, Membership, Resolution } from "../../model";
 import type { DeclarationInput } from "../../model";
+import { clusterName } from "./counters";
 import { declare } from "./lab/declare";
 import { GATEWAY, GATEWAY_LABELS, NAMESPACES } from "./lab/layout";
 
@@ -35,6 +36,23 @@ export const answering = (addressesPerAnswer: number): Changes => ({ pool: { mem
 /** A host of one consumer, so that a mesh of many stays small. */
 export function declared(host: string, ...changes: readonly Changes[]): DeclarationInput {
     return declare(changes.reduce<Changes>((all, one) => ({ ...all, ...one }), { host, consumers: [{ namespace: "payments" }] }));
+}
+
+/**
+ * Envoy's `update_merge_window`: a change of health within this time of the cluster's last change (of health, or of its addresses) reaches the
+ * proxy's workers at its end only. So a refused address that is ejected right after it was admitted goes on failing for so long.
+ */
+export const MERGE_WINDOW_MS = 1_000;
+
+/** The cluster without the window, by hand: Istio has no field for it. */
+export function withoutMergeWindow(host: string): object {
+    return {
+        apiVersion: "networking.istio.io/v1alpha3", kind: "EnvoyFilter", metadata: { name: `${host.replaceAll(".", "-")}-merge-window`, namespace: NAMESPACES.gateway },
+        spec: {
+            workloadSelector: { labels: { istio: GATEWAY_LABELS.istio } },
+            configPatches: [{ applyTo: "CLUSTER", match: { context: "GATEWAY", cluster: { name: clusterName(host) } }, patch: { operation: "MERGE", value: { common_lb_config: { update_merge_window: "0s" } } } }],
+        },
+    };
 }
 
 /** EnvoyFilters, by hand: Istio has no field for connect attempts. */

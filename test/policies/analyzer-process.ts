@@ -53,6 +53,10 @@ export class AnalyzerProcess {
         return new AnalyzerProcess(child, new AnalyzerClient(`127.0.0.1:${port}`, grpc.credentials.createInsecure()));
     }
 
+    get pid(): number | undefined {
+        return this.child.pid;
+    }
+
     async stop(): Promise<void> {
         this.client.close();
         const ended = new Promise((resolve) => this.child.once("close", resolve));
@@ -151,7 +155,7 @@ function message({ type, properties, name = "resource", stack = "dev" }: Request
 export function compilePack(): { readonly folder: string; readonly remove: () => void } {
     mkdirSync(path.join(ROOT, "out"), { recursive: true });
     const target = mkdtempSync(path.join(ROOT, "out/pack-"));
-    for (const folder of ["model", "catalogue", "policies", "policies/rules", "policies/views"]) {
+    for (const folder of ["model", "model/timeline", "catalogue", "policies", "policies/rules", "policies/views"]) {
         mkdirSync(path.join(target, folder), { recursive: true });
         for (const file of readdirSync(path.join(ROOT, folder)).filter((name) => name.endsWith(".ts"))) {
             const { outputText } = ts.transpileModule(readFileSync(path.join(ROOT, folder, file), "utf8"), {

@@ -1,4 +1,5 @@
 // D: two A records, one of them dead. What do new connections lose, with which settings?
+import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import type { Lab } from "../lab";
 import type { Fault } from "../lab/faults";
@@ -6,7 +7,7 @@ import { Addresses, counting, expectShare, failures, slowest, warmUp } from "../
 import type { Run } from "../runs";
 import { isDue, isFull, scenario } from "../scenario";
 import {
-    DOCUMENTED_OUTLIER, LEAST_REQUEST, LOGICAL, SHORT_BACK_OFF, WITHOUT_OUTLIER, WITHOUT_TIMEOUT, answering, attemptsFilter, declared,
+    DOCUMENTED_OUTLIER, LEAST_REQUEST, LOGICAL, MERGE_WINDOW_MS, SHORT_BACK_OFF, WITHOUT_OUTLIER, WITHOUT_TIMEOUT, answering, attemptsFilter, declared, withoutMergeWindow,
 } from "../variants";
 import type { Attempts, Changes } from "../variants";
 
@@ -30,6 +31,9 @@ interface Row {
     /** Default 8. */
     readonly atATime?: number;
     readonly connections?: number;
+    /** The address is dead as soon as DNS has answered it; by default after Envoy's merge window. */
+    readonly isNew?: boolean;
+    readonly hasNoWindow?: boolean;
 }
 
 interface Inputs { readonly connections: number; readonly runs: number; readonly atATime: number }
@@ -39,6 +43,8 @@ const share = (percent: number): Claim => ({ kind: "share", percent });
 const few = (most: number): Claim => ({ kind: "few", most });
 const hostOf = ({ id }: Row): string => `${id}.dead.example`;
 const BEST = { count: 5, backOff: SHORT_BACK_OFF };
+
+const WINDOW = "an ejection within 1 s of the cluster's last change, as after a change of the answer or a re-admission, reaches the proxy's workers when that second is over: Envoy's update_merge_window";
 
 /** Seen on a machine with ten times more to run than it has cores. */
 const BUSY = "refused attempts fail in milliseconds: without (enough) back-off they are used up before every worker of the proxy knows of the ejection, on a busy machine more often than on the quiet one of the earlier lab";
@@ -59,13 +65,15 @@ const ROWS: readonly Row[] = [
         id: "no-timeout", title: "No connectTimeout, ROUND_ROBIN", changes: [WITHOUT_TIMEOUT], claims: { drop: share(50) }, connections: 48, earlier: { drop: "10 s per failure" },
     },
     {
-        id: "outlier", title: "+ outlier detection of the documents (LEAST_REQUEST, minHealthPercent 0)", changes: [DOCUMENTED_OUTLIER, LEAST_REQUEST], claims: { drop: few(12), refuse: few(60) },
+        id: "outlier", title: "+ outlier detection of the documents (LEAST_REQUEST, minHealthPercent 0)", changes: [DOCUMENTED_OUTLIER, LEAST_REQUEST], claims: { drop: few(12), refuse: few(20) },
         documents: "0.21 %, ejections_enforced_total 2", earlier: { drop: "8 of 600 (1.33 %)", refuse: "4 of 600 (0.67 %)" },
-        why: "what fails is a count, not a share: 3 that fill the threshold and those that begin until every worker of the proxy knows of the ejection. Refused ones fail in milliseconds, so more of them fit in, most on a busy machine; the documents opened one at a time",
+        why: "what fails is a count, not a share: 3 that fill the threshold and those that begin until every worker of the proxy knows of the ejection; the documents opened one at a time",
     },
     {
-        id: "library", title: "What the library emits (outlier detection, ROUND_ROBIN, minHealthPercent 1)", changes: [], claims: { drop: few(12), refuse: few(60) }, quick: ["drop"],
+        id: "library", title: "What the library emits (outlier detection, ROUND_ROBIN, minHealthPercent 1)", changes: [], claims: { drop: few(12), refuse: few(20) }, quick: ["drop"],
     },
+    { id: "library-new", title: "The same, the address dead as soon as it is in the list", changes: [], claims: { drop: few(60), refuse: few(400) }, isNew: true, why: WINDOW },
+    { id: "library-new-no-window", title: "The same without Envoy's update_merge_window (EnvoyFilter)", changes: [], claims: { drop: few(12), refuse: few(30) }, isNew: true, hasNoWindow: true },
     {
         id: "attempts-3", title: "+ 3 connect attempts, no outlier detection (LEAST_REQUEST)", changes: [WITHOUT_OUTLIER, LEAST_REQUEST], attempts: { count: 3 }, claims: { drop: share(28), refuse: share(39) },
         earlier: { drop: "28.2 %", refuse: "38.7 %" },
@@ -105,6 +113,7 @@ scenario("dead-address", { title: "A dead address beside a live one", question: 
         const rows = ROWS.filter(({ id, claims, quick }) => isFull ? Object.keys(claims).some((fault) => isDue("dead-address", `${id}-${fault}`)) : quick !== undefined);
         for (const row of rows) await lab().dns.addresses(hostOf(row), addresses.take(2), { ttl: 1 });
         await lab().cluster.apply(rows.flatMap((row) => row.attempts === undefined ? [] : [attemptsFilter(hostOf(row), row.attempts)]));
+        await lab().cluster.apply(rows.filter(({ hasNoWindow }) => hasNoWindow === true).map((row) => withoutMergeWindow(hostOf(row))));
         expect(await lab().up(Object.fromEntries(rows.map((row) => [row.id, declared(hostOf(row), answering(2), ...row.changes)])))).to.deep.equal({});
     });
     afterEach(() => lab().faults.clear());
@@ -134,6 +143,7 @@ async function measure(lab: Lab, row: Row, fault: Fault, { connections, runs, at
         const [dead = "", alive = ""] = addresses.take(2), isLogical = row.changes.includes(LOGICAL);
         await lab.dns.addresses(host, [dead, alive], { ttl: 1 });
         await lab.members(host, isLogical ? [dead] : [dead, alive]);
+        if (row.isNew !== true) await wait(MERGE_WINDOW_MS + 200);
         await warmUp(lab, host);
         lab.faults.vip(dead, fault);
         const { run } = await counting(lab, host, () => lab.apps.payments.load(host, { count: connections, pace: { kind: "concurrency", connections: atATime }, timeoutMs: 30_000 }));

@@ -10,6 +10,7 @@ import { WAITING, declare } from "../lab/declare";
 import { GATEWAY, consumerPod, vip } from "../lab/layout";
 import { expectNone, lost, percent, slowest, times } from "../figures";
 import { scenario } from "../scenario";
+import { MERGE_WINDOW_MS } from "../variants";
 
 const ISTIO_MUTUAL = (host: string): object => ({ mode: "ISTIO_MUTUAL", sni: host });
 /** The rule of the hop as others write it, instead of ours. */
@@ -126,7 +127,7 @@ scenario("gateway-hop", {
             measure: (one, inputs) => rollingRestart(one, HOSTS.waiting.host, inputs),
             expect: ({ load, streams }) => {
                 expectNone(load);
-                expect(load.sent).to.be.greaterThan(1000);
+                expect(load.sent).to.be.greaterThan(300); // As long as two drains take: 461 with 5 s.
                 expect(streams.filter(({ ok }) => !ok).length === 0).to.equal(drainSeconds > 40);
             },
             shown: ({ load, streams }) => `${lost(load)}; streams cut: ${String(streams.filter(({ ok }) => !ok).length)} of ${String(streams.length)}`,
@@ -159,6 +160,7 @@ async function dead(lab: Lab, host: string, fault: Fault, count: number, timeout
     await twoPods(lab);
     const warm = await lab.apps.payments.load(host, { count: 20, pace: { kind: "concurrency", connections: 4 } });
     expectNone(warm);
+    await wait(MERGE_WINDOW_MS + 200);
     const pod = lab.gateways.pod(1);
     if (fault === "drop") lab.faults.pod(pod.name, "drop");
     else {

@@ -1,4 +1,5 @@
 // Plain TCP: no name on the wire, a server that speaks first, hosts told apart by the address that is dialled, and a dead address.
+import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { Protocol, Route } from "../../../model";
 import type { DeclarationInput } from "../../../model";
@@ -9,7 +10,7 @@ import { consumerPod, gatewayPod, vip } from "../lab/layout";
 import { Addresses, counting, failures, slowest } from "../runs";
 import type { Run } from "../runs";
 import { scenario } from "../scenario";
-import { WITHOUT_OUTLIER, answering, attemptsFilter, declared } from "../variants";
+import { MERGE_WINDOW_MS, WITHOUT_OUTLIER, answering, attemptsFilter, declared } from "../variants";
 import type { Attempts, Changes } from "../variants";
 
 const PORT = 5432, LISTENED = 15432;
@@ -179,6 +180,7 @@ async function dead(lab: Lab, variant: Variant, fault: Fault, count: number): Pr
         lab.apps.payments.load(host, { protocol: "tcp", address, port: PORT, count: connections, pace: { kind: "concurrency", connections: 8 }, timeoutMs: 30_000 });
     await lab.dns.addresses(host, [gone, alive], { ttl: 1 });
     await lab.members(host, [gone, alive], { port: PORT });
+    await wait(MERGE_WINDOW_MS + 200);
     expect((await load(8)).failed, "before the fault").to.equal(0);
     lab.faults.vip(gone, fault);
     const { run } = await counting(lab, host, () => load(count), { port: PORT });

@@ -12,27 +12,35 @@ import type { Run } from "../runs";
 import { scenario } from "../scenario";
 import { answering, declared } from "../variants";
 
-const HOSTS = { both: "both.limits.example", many: "many.limits.example", beside: "beside.limits.example", fail: "fail.limits.example", waits: "waits.limits.example" };
+const HOSTS = { both: "both.limits.example", many: "many.limits.example", beside: "beside.limits.example", fail: "fail.limits.example", control: "control.limits.example", waits: "waits.limits.example" };
 const FAILS = { ...WAITING, onConnectFailure: OnConnectFailure.Fail };
 const addresses = new Addresses(), TTL = 2;
 
 interface Both { readonly run: Run; readonly deadSeconds: number; /** From the moment at which both were reachable until the first that had waited was answered. */ readonly lastSecond: number }
 interface Usage { readonly memoryMb: number; readonly sockets: number }
 interface Many { readonly waiting: number; readonly before: Usage; readonly during: Usage; readonly after: Usage; readonly run: Run; readonly besideAlone: Quantiles; readonly beside: Quantiles; readonly besideFailed: number }
-interface Fair { readonly pairs: readonly { readonly without: Quantiles; readonly with: Quantiles; readonly perSecondWithout: number; readonly perSecondWith: number }[] }
+interface Speed { readonly connectMs: Quantiles; readonly perSecond: number }
+/** Each round on three hosts: without, without once more (what two equal hosts differ by), and with. */
+interface Fair { readonly rounds: readonly (readonly [without: Speed, control: Speed, waits: Speed])[] }
 
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+const FAIR = [HOSTS.fail, HOSTS.control, HOSTS.waits];
+interface Ratios { readonly p50: number; readonly p99: number; readonly throughput: number }
 const middle = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-const ratios = ({ pairs }: Fair): { readonly p50: number; readonly p99: number; readonly throughput: number } => ({
-    // Times are whole milliseconds: of all pairs together they tell more than the middle one's.
-    p50: sum(pairs.map((pair) => pair.with.p50)) / sum(pairs.map((pair) => pair.without.p50)), p99: middle(pairs.map((pair) => pair.with.p99 / pair.without.p99)), throughput: middle(pairs.map((pair) => pair.perSecondWith / pair.perSecondWithout)),
-});
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+function ratios({ rounds }: Fair, index: 1 | 2): Ratios {
+    return {
+        // Times are whole milliseconds: of all rounds together they tell more than the middle one's.
+        p50: sum(rounds.map((round) => round[index].connectMs.p50)) / sum(rounds.map(([without]) => without.connectMs.p50)),
+        p99: middle(rounds.map((round) => round[index].connectMs.p99 / round[0].connectMs.p99)), throughput: middle(rounds.map((round) => round[index].perSecond / round[0].perSecond)),
+    };
+}
+const shownRatios = ({ p50, p99, throughput }: Ratios): string => `p50 ${p50.toFixed(3)}, p99 ${p99.toFixed(3)}, throughput ${throughput.toFixed(3)}`;
 
 scenario("waiting-limits", { title: "What waiting costs", question: "Both VIPs die under many connections: how soon is it over, what does the gateway hold meanwhile, and what do other hosts and fair weather notice?" }, ({ lab, cell }) => {
     before(async function () {
         this.timeout(240_000);
         for (const host of Object.values(HOSTS)) await lab().dns.addresses(host, addresses.take(2), { ttl: TTL });
-        expect(await lab().up(Object.fromEntries(Object.entries(HOSTS).map(([name, host]) => [name, declared(host, answering(2), { failover: name === "fail" ? FAILS : { ...WAITING, detectionTime: "40s" } })])))).to.deep.equal({});
+        expect(await lab().up(Object.fromEntries(Object.entries(HOSTS).map(([name, host]) => [name, declared(host, answering(2), { failover: name === "fail" || name === "control" ? FAILS : { ...WAITING, detectionTime: "40s" } })])))).to.deep.equal({});
     });
     afterEach(() => lab().faults.clear());
 
@@ -63,32 +71,29 @@ scenario("waiting-limits", { title: "What waiting costs", question: "Both VIPs d
         shown: ({ waiting, before, during, after, run, besideAlone, beside }) => `${failures([run])}; for ${waiting.toLocaleString("en")} that wait ${String(Math.round((during.memoryMb - before.memoryMb) * 1024 / waiting))} KiB and ${((during.sockets - before.sockets) / waiting).toFixed(1)} sockets each (${String(Math.round(before.memoryMb))}, ${String(Math.round(during.memoryMb))}, then ${String(Math.round(after.memoryMb))} MB); the other host ${String(besideAlone.p50)} ms alone, ${String(beside.p50)} ms beside it (median)`,
     });
 
-    cell<{ readonly pairs: number; readonly connections: number }, Fair>({
-        id: "fair-weather", title: "Nothing fails: with and without", full: { pairs: 11, connections: 500 }, timeoutMs: 600_000,
-        measure: async (one, { pairs, connections }) => {
-            const load = (host: string): Promise<{ readonly connectMs: Quantiles; readonly perSecond: number }> => fairWeather(one, host, connections), done: Fair["pairs"][number][] = [];
-            for (let pair = 0; pair < pairs; pair++) {
-                // In turns, so that what the machine does meanwhile meets both.
-                const first = await load(pair % 2 === 0 ? HOSTS.fail : HOSTS.waits), second = await load(pair % 2 === 0 ? HOSTS.waits : HOSTS.fail), [without, waits] = pair % 2 === 0 ? [first, second] : [second, first];
-                done.push({ without: without.connectMs, with: waits.connectMs, perSecondWithout: without.perSecond, perSecondWith: waits.perSecond });
+    cell<{ readonly rounds: number; readonly connections: number }, Fair>({
+        id: "fair-weather", title: "Nothing fails: with and without", full: { rounds: 15, connections: 500 }, timeoutMs: 900_000,
+        measure: async (one, { rounds, connections }) => {
+            const done: Fair["rounds"][number][] = [];
+            for (let round = 0; round < rounds; round++) {
+                // In turns, so that what the machine does meanwhile meets all.
+                const speeds: Speed[] = [];
+                for (let turn = 0; turn < 3; turn++) speeds[(round + turn) % 3] = await fairWeather(one, FAIR[(round + turn) % 3] ?? "", connections);
+                done.push(speeds as unknown as Fair["rounds"][number]);
             }
-            return { pairs: done };
+            return { rounds: done };
         },
         expect: (fair) => {
-            const { p50, throughput } = ratios(fair);
-            // The aim is 1.02; pairs on a shared machine tell it no better than this.
-            expect(p50).to.be.below(1.05);
-            expect(throughput).to.be.above(0.95);
+            const { throughput } = ratios(fair, 2), control = ratios(fair, 1);
+            // The aim is 1.02, and two equal hosts differ by as much as the control says.
+            expect(1 / throughput, "time for a connection").to.be.at.most(Math.max(1, 1 / control.throughput) + 0.02);
         },
-        shown: (fair) => {
-            const { p50, p99, throughput } = ratios(fair);
-            return `${String(fair.pairs.length)} pairs: p50 ${p50.toFixed(3)}, p99 ${p99.toFixed(3)}, throughput ${throughput.toFixed(3)}`;
-        },
+        shown: (fair) => `${shownRatios(ratios(fair, 2))}; two equal hosts: ${shownRatios(ratios(fair, 1))} (${String(fair.rounds.length)} rounds)`,
         why: "nothing of it acts before an attempt fails",
     });
 });
 
-async function fairWeather(lab: Lab, host: string, count: number): Promise<{ readonly connectMs: Quantiles; readonly perSecond: number }> {
+async function fairWeather(lab: Lab, host: string, count: number): Promise<Speed> {
     const { connectMs, failed, durationMs } = await lab.apps.payments.load(host, { count, pace: { kind: "concurrency", connections: 4 } });
     expect(failed).to.equal(0);
     if (connectMs === undefined) throw new Error("No connection succeeded.");

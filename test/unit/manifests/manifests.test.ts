@@ -68,7 +68,7 @@ describe("manifests", () => {
             filter("istio-egress", { workloadSelector: { labels: { istio: "egressgateway" } }, configPatches: [
                 retry("GATEWAY", 8443, 81, "1s"),
                 { applyTo: "FILTER_CHAIN", match: { context: "GATEWAY", listener: { portNumber: 8443, filterChain: { sni: HOST } } }, patch: { operation: "MERGE", value: { transport_socket_connect_timeout: "28s" } } },
-                cluster({ dns_refresh_rate: "1s" }),
+                cluster({ dns_refresh_rate: "1s", common_lb_config: { update_merge_window: "0s" } }),
             ] }),
             filter("payments", { configPatches: [retry("SIDECAR_OUTBOUND", 443, 5, "0.5s")] }),
             object("VirtualService", `${NAME}-gateway`, "istio-egress", "mtls-passthrough", {
