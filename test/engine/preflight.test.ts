@@ -62,7 +62,7 @@ describe("preflight against a real API server", function () {
         it("says that Istio is not there, once, and lists nothing of its kinds", async () => {
             const report = await look();
             expect(lines(report, "served-kinds")).to.deep.equal([
-                `missing: ServiceEntry, DestinationRule, Gateway and VirtualService are not served: the cluster has no custom resource definitions of Istio's for what is written. → ${INSTALL}`,
+                `missing: ServiceEntry, DestinationRule, Gateway, EnvoyFilter and VirtualService are not served: the cluster has no custom resource definitions of Istio's for what is written. → ${INSTALL}`,
             ]);
             expect(lines(report, "istiod")).to.deep.equal([
                 "unknown: istiod in istio-system is not there: no Deployment has the label app=istiod, so the control plane runs elsewhere, or not at all. → Name its namespace with --istio-namespace; of a control plane outside the cluster nothing can be seen.",
@@ -97,7 +97,7 @@ describe("preflight against a real API server", function () {
         });
 
         it("finds the kinds, and says of the rest what is to be created", async () => {
-            const report = await settled("served-kinds", 4, "ok");
+            const report = await settled("served-kinds", 5, "ok");
             expect(lines(report, "gateway-service")).to.deep.equal([
                 "missing: Service istio-system/istio-egressgateway does not exist, but is the gateway of settlement, partner-api, saas-billing, object-store and 2 more: every connection to these hosts would fail. → Install the gateway (Helm chart istio/gateway), or correct the gateway's serviceHost in the catalogue.",
             ]);
@@ -153,7 +153,7 @@ describe("preflight against a real API server", function () {
         let kubeconfig: string;
 
         before(async () => {
-            kubeconfig = await account("deployer", "payments", [{ apiGroups: [GROUP], resources: ["serviceentries"], verbs: ["create", "get", "patch", "list", "watch"] }, { apiGroups: [GROUP], resources: ["destinationrules"], verbs: ["*"] }]);
+            kubeconfig = await account("deployer", "payments", [{ apiGroups: [GROUP], resources: ["serviceentries"], verbs: ["create", "get", "patch", "list", "watch"] }, { apiGroups: [GROUP], resources: ["destinationrules", "envoyfilters"], verbs: ["*"] }]);
         });
 
         it("gets one finding per namespace, with the rule to add", async () => {
@@ -162,13 +162,13 @@ describe("preflight against a real API server", function () {
             const permissions = lines(report, "permissions");
             expect(permissions).to.have.length(5);
             expect(permissions).to.include("missing: Namespace payments is closed to this account, which may not delete serviceentries. → Add to a Role of payments that is bound to it: {apiGroups: [networking.istio.io], resources: [serviceentries], verbs: [delete]}");
-            expect(permissions).to.include("missing: Namespace istio-system is closed to this account, which may not create, get, patch, delete, list and watch gateways and virtualservices. → Add to a Role of istio-system that is bound to it: {apiGroups: [networking.istio.io], resources: [gateways, virtualservices], verbs: [create, get, patch, delete, list, watch]}");
+            expect(permissions).to.include("missing: Namespace istio-system is closed to this account, which may not create, get, patch, delete, list and watch gateways, envoyfilters and virtualservices. → Add to a Role of istio-system that is bound to it: {apiGroups: [networking.istio.io], resources: [gateways, envoyfilters, virtualservices], verbs: [create, get, patch, delete, list, watch]}");
         });
 
         it("is told what it could not look at, and which right it lacks", async () => {
             const report = await look(kubeconfig), unknown = report.results.filter(({ status }) => status === "unknown").map(line);
             expect(unknown).to.include("unknown: Service istio-system/istio-egressgateway is not known: this account may not get service istio-egressgateway in namespace istio-system. → Allow it to get service istio-egressgateway in namespace istio-system, or have it looked at by somebody who may.");
-            expect(unknown).to.include("unknown: ServiceEntry, DestinationRule, Gateway and VirtualService objects of others are not all known: this account may not list serviceentries, destinationrules, gateways and virtualservices in all namespaces. → Allow it to list serviceentries, destinationrules, gateways and virtualservices in all namespaces, or have it looked at by somebody who may.");
+            expect(unknown).to.include("unknown: ServiceEntry, DestinationRule, Gateway, EnvoyFilter and VirtualService objects of others are not all known: this account may not list serviceentries, destinationrules, gateways, envoyfilters and virtualservices in all namespaces. → Allow it to list serviceentries, destinationrules, gateways, envoyfilters and virtualservices in all namespaces, or have it looked at by somebody who may.");
             expect(lines(report, "served-kinds").every((text) => text.startsWith("ok: "))).to.equal(true);
             expect(unknown.filter((text) => text.includes("failed"))).to.deep.equal([]);
         });
