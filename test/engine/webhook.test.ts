@@ -86,7 +86,7 @@ describe("the API server and istiod's webhook", function () {
 /** The rules whose bad example Istio itself refuses: files that never met a cluster are told before they do. */
 const REFUSED_BY_ISTIO = ["E107", "E205", "E206", "E306", "E402"];
 
-const PLURALS: Readonly<Record<string, string>> = { ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices", AuthorizationPolicy: "authorizationpolicies" };
+const PLURALS: Readonly<Record<string, string>> = { ServiceEntry: "serviceentries", DestinationRule: "destinationrules", Gateway: "gateways", VirtualService: "virtualservices", AuthorizationPolicy: "authorizationpolicies", EnvoyFilter: "envoyfilters" };
 
 /** The same declaration in namespaces that exist, distinct ones kept distinct. */
 function settle(raw: DeclarationInput): DeclarationInput {

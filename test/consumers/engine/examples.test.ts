@@ -57,7 +57,7 @@ describe("the examples on the real CLI", function () {
         const types = await team.run("own-pack", "npx", ["tsc", "--noEmit"]);
         expect(types.code, `resolved as by older settings of TypeScript: ${types.stdout}`).to.equal(0);
         const stack = await exampleStack(team, "app-team", "dev"), pack = ["--policy-pack", "../own-pack", "--policy-pack-config"];
-        expect(changes(await stack.must("preview", ...pack, "../own-pack/policies.json"))).to.deep.equal({ "to create": 9 });
+        expect(changes(await stack.must("preview", ...pack, "../own-pack/policies.json"))).to.deep.equal({ "to create": 11 });
 
         const strict = JSON.parse(await readFile(path.join(team.folder, "own-pack/policies.json"), "utf8")) as Record<string, { teams: string[] }>;
         strict["owner-known"] = { teams: (strict["owner-known"]?.teams ?? []).filter((name) => name !== "team-payments") };

@@ -43,7 +43,7 @@ for (const end of ENDS) {
             expect(types.code, types.stdout).to.equal(0);
             const { code, stdout, stderr } = await team.run("platform-team", "npx", ["istio-egress", "preview", "--env", "dev"], nodeFolder);
             expect(code, stdout + stderr).to.equal(0);
-            expect(stdout).to.include("dev: 3 hosts, 24 Kubernetes objects, 0 mandatory and 1 advisory finding by ");
+            expect(stdout).to.include("dev: 3 hosts, 29 Kubernetes objects, 0 mandatory and 1 advisory finding by ");
         });
 
         it("are made by the real CLI, and nothing the second time", async function () {
@@ -53,7 +53,7 @@ for (const end of ENDS) {
             const provider = path.dirname(await locate("pulumi-resource-kubernetes"));
             await writeFile(program, `${await readFile(program, "utf8")}plugins:\n  providers:\n    - { name: kubernetes, path: ${provider} }\n`);
             const stack = await exampleStack(team, "platform-team", "dev", nodeFolder), pack = ["--policy-pack", "node_modules/istio-egress/dist/policies"];
-            expect(changes(await stack.must("up", ...pack))).to.deep.equal({ created: 31 });
+            expect(changes(await stack.must("up", ...pack))).to.deep.equal({ created: 36 });
             expect(await filesUnder(path.join(team.folder, "platform-team/rendered/dev"))).to.have.lengthOf(24);
             expect(changes(await stack.must("up", "--expect-no-changes", ...pack))).to.deep.equal({ unchanged: 31 });
         });

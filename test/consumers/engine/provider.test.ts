@@ -37,7 +37,7 @@ describe("the component provider", function () {
             "serviceentry-payments-egress-api-partner-example-client", "serviceentry-payments-egress-billing-saas-example-client",
             "virtualservice-egress-egress-api-partner-example-mesh", "virtualservice-egress-egress-billing-saas-example-mesh",
             "virtualservice-istio-egress-egress-api-partner-example-gateway", "virtualservice-istio-egress-egress-billing-saas-example-gateway",
-        ].map((name) => `networking.istio.io_v1-${name}.yaml`));
+        ].map((name) => `networking.istio.io_v1-${name}.yaml`).concat(["envoyfilter-istio-egress-egress-api-partner-example", "envoyfilter-payments-egress-api-partner-example"].map((name) => `networking.istio.io_v1alpha3-${name}.yaml`)));
         const state = await stateResources(([command = "", ...args]) => stack.must(command, ...args)) as readonly { urn: string; created?: string }[];
         const at = (name: string): number => Date.parse(state.find(({ urn }) => urn.endsWith(`::${name}`))?.created ?? "");
         expect(at("partner-api-mesh-leg") - at("partner-api-service-entry")).to.be.at.least(1_900);
