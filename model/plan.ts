@@ -87,8 +87,9 @@ function waitingPlan(declaration: Declaration): WaitingPlan {
     return decision.waits ? { waits: true, reason: decision.reason, ...decision.waiting } : decision;
 }
 
-function describeWaiting({ waits, reason, budgetMs = 0, attempts = 0, longestHoldMs = 0 }: WaitingPlan): string {
-    return waits ? `waits: the gateway tries again for ${formatDuration(budgetMs)} (${reason}; ${attempts} attempts), and the connection fails after ${formatDuration(longestHoldMs)} at the latest` : `fails: ${reason}`;
+function describeWaiting({ waits, reason, budgetMs = 0, attempts = 0, longestHoldMs = 0, handshakeTimeoutMs }: WaitingPlan): string {
+    const ends = handshakeTimeoutMs === undefined ? "the connection fails" : `most connections fail after ${formatDuration(handshakeTimeoutMs)}, all`;
+    return waits ? `waits: the gateway tries again for ${formatDuration(budgetMs)} (${reason}; ${attempts} attempts), and ${ends} after ${formatDuration(longestHoldMs)} at the latest` : `fails: ${reason}`;
 }
 
 function standbyPlan(declaration: Declaration): StandbyPlan | undefined {

@@ -53,7 +53,7 @@ describe("waiting", () => {
     it("is what a declared window and a gateway give: the window and 5 s, and a handshake that outlasts it", () => {
         expect(decideWaiting(declaration({ pool: ONE }))).to.deep.equal({
             waits: true, reason: "the declared window of 20.1s and a margin of 5s",
-            waiting: { budgetMs: 25_100, attempts: 81, backOff: { baseMs: 50, maxMs: 1000 }, handshakeTimeoutMs: 28_000, longestHoldMs: 28_000 },
+            waiting: { budgetMs: 25_100, attempts: 81, backOff: { baseMs: 50, maxMs: 1000 }, handshakeTimeoutMs: 28_000, longestHoldMs: 157_550 },
         });
         expect(decideWaiting(declaration({ pool: ONE, route: "passthrough" }))).to.have.deep.property("waiting", { budgetMs: 25_100, attempts: 81, backOff: { baseMs: 50, maxMs: 1000 }, longestHoldMs: longestHold(81, 1000) });
     });
@@ -76,7 +76,7 @@ describe("waiting", () => {
     });
 
     it("stands in the plan, with what is lost where EnvoyFilters are forbidden", () => {
-        expect(plan({ pool: ONE }).summary).to.include("on connect failure: waits: the gateway tries again for 25.1s (the declared window of 20.1s and a margin of 5s; 81 attempts), and the connection fails after 28s at the latest");
+        expect(plan({ pool: ONE }).summary).to.include("on connect failure: waits: the gateway tries again for 25.1s (the declared window of 20.1s and a margin of 5s; 81 attempts), and most connections fail after 28s, all after 2m37.55s at the latest");
         expect(plan({ pool: ONE }).consequences).to.deep.equal(["an empty or NXDOMAIN answer empties the address list while it lasts, and new connections fail; the gateway asks again every 1s. Standby addresses would serve meanwhile (pool.standbyAddresses)."]);
         expect(plan({ pool: ONE, ...FORBIDDEN }).consequences).to.deep.equal([
             "an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault).",
