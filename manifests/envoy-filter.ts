@@ -1,6 +1,6 @@
 // EnvoyFilter: what Istio has no field for, one host's chain and cluster each, merged and nothing replaced.
 import {
-    type BackOff, type Declaration, type DeclaredPort, GatewayConsumers, HOP_RETRY, Protocol, decideCluster, decideWaiting, gatewayPort, objectName, originatesHttp, toSeconds, usesGateway,
+    type BackOff, type Declaration, type DeclaredPort, GatewayConsumers, HOP_RETRY, Protocol, decideCluster, decideWaiting, gatewayPort, objectName, carriesRequests, toSeconds, usesGateway,
 } from "../model";
 import { type Manifest, defined, kubernetesObject } from "./manifest";
 
@@ -37,7 +37,7 @@ function connectRetry(chain: Chain, attempts: number, { baseMs, maxMs }: BackOff
 export function gatewayFilter(name: string, declaration: Declaration): readonly Manifest[] {
     const { host, route, gateway, ports } = declaration;
     if (!usesGateway(route) || gateway === undefined) return [];
-    const patches = [...ports.filter(({ protocol }) => !originatesHttp(protocol)).flatMap((port) => chainPatches(declaration, port)), ...clusterPatches(declaration)];
+    const patches = [...ports.filter(({ protocol }) => !carriesRequests(protocol)).flatMap((port) => chainPatches(declaration, port)), ...clusterPatches(declaration)];
     if (patches.length === 0) return [];
     const identity = { kind: "EnvoyFilter", name: objectName(host), namespace: gateway.namespace, carriesPool: false } as const;
     return [{

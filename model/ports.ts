@@ -17,7 +17,7 @@ export function hostPort({ number, protocol, targetPort }: DeclaredPort, route: 
 export const gatewayPort = hostPort;
 
 /** Whether a gateway sees requests on such a port, and not bytes. */
-export const originatesHttp = (protocol: Protocol): boolean => protocol === Protocol.Http;
+export const carriesRequests = (protocol: Protocol): boolean => protocol === Protocol.Http;
 
 /** Whether a port of this kind is among those of a declaration. */
 export const hasProtocol = ({ ports }: Pick<Declaration, "ports">, protocol: Protocol): boolean => ports.some((port) => port.protocol === protocol);

@@ -4,7 +4,7 @@ import { type Declaration, EnvoyFilters, OnConnectFailure } from "./declaration"
 import { formatDuration } from "./duration";
 import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs, resolutionOf } from "./outlier";
-import { originatesHttp } from "./ports";
+import { carriesRequests } from "./ports";
 import type { Path, Problems } from "./problem";
 import { Resolution } from "./resolution";
 import { isMutualToGateway, usesGateway } from "./routes";
@@ -126,7 +126,7 @@ export function decideWaiting(declaration: Declaration): WaitingDecision {
     if (!usesGateway(route) || gateway === undefined) return { waits: false, reason: `route ${route} has no gateway that could wait` };
     if (failover === undefined || window === undefined) return { waits: false, reason: "how long a failover takes is not declared (failover)" };
     if (failover.onConnectFailure === OnConnectFailure.Fail) return { waits: false, reason: "the declaration says fail" };
-    if (declaration.ports.every(({ protocol }) => originatesHttp(protocol))) return { waits: false, reason: "requests of HTTP ports are repeated twice on connect failure, and then answered with 503" };
+    if (declaration.ports.every(({ protocol }) => carriesRequests(protocol))) return { waits: false, reason: "requests of HTTP ports are repeated twice on connect failure, and then answered with 503" };
     if (gateway.envoyFilters === EnvoyFilters.Forbidden) return { waits: false, reason: "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts" };
     const version = parseIstioVersion(gateway.istioVersion);
     if (version !== undefined && compareIstio(version, BACK_OFF_SINCE) < 0) return { waits: false, reason: `the Envoy of Istio ${formatIstio(version)} is not known to have connect attempts with a back-off, which ${formatIstio(BACK_OFF_SINCE)} has` };
@@ -146,7 +146,7 @@ export function checkWaiting(problems: Problems, { failover, route, ports }: Dec
     if (failover?.onConnectFailure !== OnConnectFailure.Wait) return;
     const at: Path = ["failover", "onConnectFailure"];
     if (!usesGateway(route)) problems.add(at, `is "wait", but with route ${route} there is no gateway that could wait: remove it, or choose route mtls-passthrough.`, [["route"]]);
-    else if (ports.every(({ protocol }) => originatesHttp(protocol))) problems.add(at, `is "wait", but has no effect on HTTP ports, on which a request is repeated twice on connect failure and then answered with 503: remove it.`, [["ports"], ["route"]]);
+    else if (ports.every(({ protocol }) => carriesRequests(protocol))) problems.add(at, `is "wait", but has no effect on HTTP ports, on which a request is repeated twice on connect failure and then answered with 503: remove it.`, [["ports"], ["route"]]);
 }
 
 /** What is set at the host's cluster in the gateway beside the DestinationRule's fields. */

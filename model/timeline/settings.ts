@@ -1,7 +1,7 @@
 // What a declaration makes a proxy do with new connections, with each of its devices and without.
 import { type Declaration, LoadBalancer } from "../declaration";
 import { connectTimeoutMs, decideOutlier, resolutionOf } from "../outlier";
-import { originatesHttp } from "../ports";
+import { carriesRequests } from "../ports";
 import { Resolution } from "../resolution";
 import { isMutualToGateway, usesGateway } from "../routes";
 import { standbyAddresses } from "../standby";
@@ -68,6 +68,6 @@ export function proxySettings(full: Declaration, devices: readonly Device[] = de
 
 function attemptsOf({ ports, route }: Declaration, waiting: { readonly attempts: number; readonly backOff: { readonly baseMs: number; readonly maxMs: number }; readonly handshakeTimeoutMs?: number } | undefined): Pick<ProxySettings, "attempts" | "backOff" | "cutMs"> {
     if (waiting !== undefined) return { attempts: waiting.attempts, backOff: waiting.backOff, ...(waiting.handshakeTimeoutMs === undefined ? {} : { cutMs: waiting.handshakeTimeoutMs }) };
-    if (ports.every(({ protocol }) => originatesHttp(protocol))) return HTTP_ATTEMPTS;
+    if (ports.every(({ protocol }) => carriesRequests(protocol))) return HTTP_ATTEMPTS;
     return { attempts: 1, ...(usesGateway(route) && isMutualToGateway(route) ? { cutMs: HANDSHAKE_CUT_MS } : {}) };
 }

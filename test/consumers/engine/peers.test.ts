@@ -54,8 +54,8 @@ for (const end of ENDS) {
             await writeFile(program, `${await readFile(program, "utf8")}plugins:\n  providers:\n    - { name: kubernetes, path: ${provider} }\n`);
             const stack = await exampleStack(team, "platform-team", "dev", nodeFolder), pack = ["--policy-pack", "node_modules/istio-egress/dist/policies"];
             expect(changes(await stack.must("up", ...pack))).to.deep.equal({ created: 36 });
-            expect(await filesUnder(path.join(team.folder, "platform-team/rendered/dev"))).to.have.lengthOf(24);
-            expect(changes(await stack.must("up", "--expect-no-changes", ...pack))).to.deep.equal({ unchanged: 31 });
+            expect(await filesUnder(path.join(team.folder, "platform-team/rendered/dev"))).to.have.lengthOf(29);
+            expect(changes(await stack.must("up", "--expect-no-changes", ...pack))).to.deep.equal({ unchanged: 36 });
         });
     });
 }
