@@ -67,6 +67,7 @@ export class Pod {
     /** Makes the pod known, with its address, and starts its proxy; returns when that is ready. */
     async start(options: ProxyOptions = {}): Promise<void> {
         const plan = { ...this.plan, ...options.as };
+        await this.cluster.delete([podObject(plan)]); // One that was killed may have run as another account, which no pod can change.
         await this.cluster.applyWithStatus(podObject(plan));
         if (this.plan.kind === "sidecar") this.intercept();
         await this.startProxy(plan, options);
