@@ -1,11 +1,10 @@
 // Standby addresses: the known addresses of a fixed pool, which serve when none that DNS answers does. Istio turns the labels
 // of a ServiceEntry's endpoints into Envoy's priorities (failoverPriority): first what DNS says, then the known ones.
-import { z } from "zod";
+import { checkEachAddress } from "./addresses";
 import type { Declaration } from "./declaration";
 import { ejectable } from "./guard";
-import { METADATA_ADDRESSES } from "./host";
 import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
-import { type Path, type Problems, show } from "./problem";
+import type { Path, Problems } from "./problem";
 import { MAX_ADDRESSES_PER_ANSWER, Membership, Resolution, decideResolution } from "./resolution";
 
 /** The label of the endpoints, and its two values. */
@@ -47,19 +46,6 @@ export function standbyOverprovisioning(addressesPerAnswer: number): number {
     return 100 * addressesPerAnswer;
 }
 
-const V4 = z.ipv4(), V6 = z.ipv6();
-
-/** Why an address cannot stand by; the reason reads on from the value. */
-function refusal(text: string): string | undefined {
-    const address = text.toLowerCase();
-    if (METADATA_ADDRESSES.includes(address)) return "it is a cloud metadata address, which hands out credentials of the node; no egress may lead there";
-    const isV4 = V4.safeParse(text).success;
-    if (!isV4 && !V6.safeParse(text).success) return "it is not an IP address: give the addresses that DNS can answer, one by one";
-    if (isV4 ? /^(0|127)\./.test(text) : address === "::" || address === "::1") return "it never leaves the pod: give the addresses that DNS can answer";
-    if (isV4 ? /^(169\.254|22[4-9]|23\d|255)\./.test(text) : /^(fe[89ab]|ff)/.test(address)) return "it is a link-local, multicast or broadcast address, which no partner serves on: give the addresses that DNS can answer";
-    return undefined;
-}
-
 /** RFC 1918, RFC 6598 and RFC 4193: no address of the internet. */
 function isPrivate(text: string): boolean {
     return /^(10\.|172\.(1[6-9]|2\d|3[01])\.|192\.168\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/.test(text) || /^f[cd]/i.test(text);
@@ -88,13 +74,7 @@ export function checkStandby(problems: Problems, declaration: Declaration): void
         problems.add(at, `needs Istio ${formatIstio(STANDBY_SINCE)} or later, and the gateway runs ${formatIstio(version)}: before, failoverPriority does nothing for DNS, and the addresses would serve beside what DNS answers; remove it, or upgrade the gateway.`, [["gateway", "istioVersion"]]);
     }
     if (addresses.length === 0 || addresses.length > MAX_ADDRESSES_PER_ANSWER) problems.add(at, `names ${addresses.length} addresses: name 1 to ${MAX_ADDRESSES_PER_ANSWER}, or leave it out.`);
-    const seen = new Map<string, number>();
-    addresses.forEach((address, index) => {
-        const path: Path = [...at, index], reason = refusal(address), first = seen.get(address.toLowerCase());
-        if (reason !== undefined) problems.add(path, `is ${show(address)}, and ${reason}.`);
-        if (first === undefined) seen.set(address.toLowerCase(), index);
-        else problems.add(path, `is ${show(address)}, which standbyAddresses[${first}] names already: remove one of them.`, [[...at, first]]);
-    });
+    checkEachAddress(problems, at, addresses, "give the addresses that DNS can answer", true);
     const families = new Set(addresses.map((address) => address.includes(":")));
     if (families.size > 1 && pool.addressesPerAnswer === 1) {
         problems.add(at, "mixes IPv4 and IPv6, but one DNS answer holds one address, so that the proxies are not dual stack and reach one family only: name the addresses of that family.", [["pool", "addressesPerAnswer"]]);
