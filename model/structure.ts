@@ -46,7 +46,7 @@ function expectation(issue: z.core.$ZodIssue, path: Path, value: unknown): strin
         case "invalid_value": {
             const options = `must be one of ${issue.values.map((option) => show(option)).join(", ")}`;
             const property = path.at(-1);
-            return typeof property === "string" && NOT_YET[property]?.includes(String(value)) === true ? `that is not supported yet (sidecar mode only): it ${options}` : options;
+            return typeof property === "string" && typeof value === "string" && NOT_YET[property]?.includes(value) === true ? `that is not supported yet (sidecar mode only): it ${options}` : options;
         }
         case "too_small": return issue.origin === "array" ? "must have at least one entry" : issue.origin === "string" ? "must not be empty" : `must be ${String(issue.minimum)} or more`;
         case "too_big": return `must be ${String(issue.maximum)} or less`;
