@@ -40,7 +40,7 @@ describe("a deployed gateway", () => {
                         topologySpreadConstraints: [{ topologyKey: "topology.kubernetes.io/zone", ...spread }, { topologyKey: "kubernetes.io/hostname", ...spread }],
                         containers: [{
                             name: "istio-proxy", image: "auto", ports: [{ containerPort: 443, protocol: "TCP" }],
-                            env: [{ name: "EXIT_ON_ZERO_ACTIVE_CONNECTIONS", value: "true" }],
+                            env: [{ name: "EXIT_ON_ZERO_ACTIVE_CONNECTIONS", value: "true" }, { name: "ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS", value: "10000" }],
                             lifecycle: { preStop: { sleep: { seconds: 10 } } },
                             resources: { requests: { cpu: "200m", memory: "256Mi" }, limits: { memory: "1Gi" } },
                             securityContext: { allowPrivilegeEscalation: false, privileged: false, readOnlyRootFilesystem: true, runAsNonRoot: true, capabilities: { drop: ["ALL"] } },
@@ -112,11 +112,19 @@ describe("checkGateway", () => {
         ["one to deploy of no known lifetime", { ...ARGS, deployment: undefined }, ["deployment is missing: mode deploy needs at least deployment.longestConnection, how long connections through the gateway may last."]],
         ["the name of a chart's gateway", { ...ARGS, deployment: { longestConnection: "1m", name: "istio-egressgateway" } }, ['deployment.name is "istio-egressgateway", the name of the gateway of Istio\'s charts, whose objects this one would take over: choose another, or mode existing.']],
         ["fewer pods at most than at least", { ...ARGS, deployment: { longestConnection: "1m", minReplicas: 3, maxReplicas: 2 } }, ["deployment.maxReplicas is 2, but minReplicas is 3: raise it."]],
+        ["more connections than its memory holds", { ...ARGS, deployment: { longestConnection: "1m", memoryLimit: "512Mi" } }, ["deployment.maxConnections is 10000: so many connections that wait for a failover take 196 MiB of a pod, more than a third of memoryLimit (512Mi), which may end it: set it to 8738 or less, or raise memoryLimit."]],
+        ["a limit of the same size in other units", { ...ARGS, deployment: { longestConnection: "1m", memoryLimit: "0.5G", maxConnections: 8139 } }, ["deployment.maxConnections is 8139: so many connections that wait for a failover take 159 MiB of a pod, more than a third of memoryLimit (0.5G), which may end it: set it to 8138 or less, or raise memoryLimit."]],
         ["half a second", { ...ARGS, deployment: { longestConnection: "1.5s" } }, ['deployment.longestConnection is "1.5s", but Kubernetes takes whole seconds: round it.']],
         ["a port of the proxy's own", { ...ARGS, ports: [{ number: 15021 }] }, ["ports[0].targetPort is 15021, on which istio-proxy itself listens: give another targetPort."]],
         ["a port twice", { ...ARGS, ports: [{ number: 443 }, { number: 443, targetPort: 8443 }] }, ["ports[1].number is 443, which ports[0] declares already: remove one of them."]],
     ];
     for (const [name, raw, messages] of bad) it(`refuses ${name}`, () => expect(problems(raw)).to.deep.equal(messages));
+
+    it("takes as many connections as a third of its memory holds, and writes that number", () => {
+        const deployment = { longestConnection: "1m", memoryLimit: "512Mi", maxConnections: 8738 };
+        expect(problems({ ...ARGS, deployment })).to.deep.equal([]);
+        expect(objects({ deployment })["deployment"]).to.have.deep.nested.property("spec.template.spec.containers[0].env[1]", { name: "ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS", value: "8738" });
+    });
 
     it("accepts a gateway that exists, as before", () => expect(problems(existing)).to.deep.equal([]));
 });
