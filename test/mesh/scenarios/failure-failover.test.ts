@@ -100,7 +100,7 @@ scenario("failure-failover", { title: "Failure with one A record", question: "Th
             const claim = row.claims[fault];
             if (claim === undefined) continue;
             cell<Inputs, Figures>({
-                id: `${row.id}-${fault}`, title: `${row.title}: ${fault}`, timeoutMs: 900_000,
+                id: `${row.id}-${fault}`, title: `${row.title}: ${fault}`, timeoutMs: 900_000, isSideBySide: true,
                 // At 20/s and 50 s a run has 1,000 connections; otherwise the earlier lab's 500 at 10 s.
                 full: { flipSeconds: [5, 10, 20], ttl: 5, perSecond: 20, restSeconds: claim === "none" ? 30 : 15, runs: claim === "none" ? 3 : 1 },
                 ...(row.quick?.includes(fault) === true ? { quick: { flipSeconds: [3], ttl: 2, perSecond: 20, restSeconds: 5, runs: 1 } } : {}),

@@ -50,7 +50,7 @@ scenario("standby", { title: "Standby addresses", question: "DNS leads and the p
     afterEach(() => lab().faults.clear());
 
     cell<{ readonly connections: number }, Fair>({
-        id: "fair", title: "Fair weather: DNS says A, then B", full: { connections: 60 }, quick: { connections: 20 },
+        id: "fair", title: "Fair weather: DNS says A, then B", full: { connections: 60 }, quick: { connections: 20 }, isSideBySide: true,
         measure: (one, { connections }) => fairWeather(one, named("fair"), connections),
         expect: ({ saysA, saysB, a, b, priorities, standbyUsed }) => {
             expect([Object.keys(saysA), Object.keys(saysB)]).to.deep.equal([[a], [b]]);
@@ -62,7 +62,7 @@ scenario("standby", { title: "Standby addresses", question: "DNS leads and the p
 
     for (const fault of FAULTS) {
         cell<Load, { runs: readonly Run[] }>({
-            id: `never-${fault}`, title: `The VIP dies, the record never moves, ${fault}`, full: THOUSAND, quick: { connections: 120, perSecond: 20 }, timeoutMs: 300_000,
+            id: `never-${fault}`, title: `The VIP dies, the record never moves, ${fault}`, full: THOUSAND, quick: { connections: 120, perSecond: 20 }, timeoutMs: 300_000, isSideBySide: true,
             measure: async (one, load) => ({ runs: await times(RUNS, (run) => neverMoves(one, named(`never-${fault}-${String(run)}`), fault, load)) }),
             expect: ({ runs }) => runs.forEach(({ failed, failedBy, totalMs }) => {
                 expect(failed, JSON.stringify(failedBy)).to.equal(0);
@@ -108,7 +108,7 @@ scenario("standby", { title: "Standby addresses", question: "DNS leads and the p
 
     for (const how of DNS_FAULTS) {
         cell<Load & { readonly faultSeconds: number }, { runs: readonly Run[] }>({
-            id: how, title: `The DNS answer: ${how}, for 20 s`, full: { ...THOUSAND, faultSeconds: 20 }, ...(how === "empty" ? { quick: { connections: 160, perSecond: 20, faultSeconds: 5 } } : {}), timeoutMs: 300_000,
+            id: how, title: `The DNS answer: ${how}, for 20 s`, full: { ...THOUSAND, faultSeconds: 20 }, ...(how === "empty" ? { quick: { connections: 160, perSecond: 20, faultSeconds: 5 } } : {}), timeoutMs: 300_000, isSideBySide: true,
             measure: async (one, load) => ({ runs: await Promise.all(runsOf(how).map((id) => asked(one, named(id), how, load))) }),
             expect: ({ runs }) => runs.forEach(({ failed, failedBy }) => expect(failed, JSON.stringify(failedBy)).to.equal(0)),
             shown: ({ runs }) => `${failures(runs)}; ${slowest(runs)}`, ...(how === "empty" ? { earlier: "0 of 600, served by the VIPs (88 % without standby)" } : {}),
