@@ -49,7 +49,11 @@ function podsOf(object: string, gateway: Gateway, deployment: GatewayDeployment)
                 labels: { ...labels, "sidecar.istio.io/inject": "true", ...(deployment.revision === undefined ? {} : { "istio.io/rev": deployment.revision }) },
                 annotations: {
                     "inject.istio.io/templates": "gateway",
-                    "proxy.istio.io/config": JSON.stringify({ terminationDrainDuration: toSeconds(drainSeconds * 1000) }),
+                    "proxy.istio.io/config": JSON.stringify({
+                        terminationDrainDuration: toSeconds(drainSeconds * 1000),
+                        // Of all listeners together. The agent reads it here only: as the container's environment it has no effect (measured).
+                        proxyMetadata: { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: String(deployment.maxConnections) },
+                    }),
                     ...STATISTICS,
                 },
             },
@@ -71,15 +75,14 @@ function podsOf(object: string, gateway: Gateway, deployment: GatewayDeployment)
 
 /** What istiod's template leaves open. */
 function proxy({ ports }: Gateway, deployment: GatewayDeployment): object {
-    const { cpuRequest, memoryRequest, memoryLimit, maxConnections } = deployment;
+    const { cpuRequest, memoryRequest, memoryLimit } = deployment;
     const listened = [...new Set((ports ?? [{ number: 443, targetPort: 443 }]).map(({ number, targetPort = number }) => targetPort))];
     return {
         name: "istio-proxy",
         image: "auto",
         ports: listened.map((containerPort) => ({ containerPort, protocol: "TCP" })),
         // The drain ends with the last connection; the agent then waits without a limit of its own (istio, pkg/envoy/agent.go): the grace period is the limit.
-        // Envoy's own limit of all listeners together is 2^31 - 1.
-        env: [{ name: "EXIT_ON_ZERO_ACTIVE_CONNECTIONS", value: "true" }, { name: "ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS", value: String(maxConnections) }],
+        env: [{ name: "EXIT_ON_ZERO_ACTIVE_CONNECTIONS", value: "true" }],
         // Kubernetes takes the pod's address out of the Service and ends the pod at the same moment; the proxies learn of it a moment later.
         lifecycle: { preStop: { sleep: { seconds: decideTermination(deployment).preStopSeconds } } },
         resources: { requests: { cpu: cpuRequest, memory: memoryRequest }, limits: { memory: memoryLimit } },

@@ -95,9 +95,9 @@ async function deployment(lab: Lab): Promise<{ readonly pods: ProxyOptions; read
     expect(status, body.message).to.equal(200);
     const { metadata: { labels, annotations }, spec } = (body.spec as { readonly template: PodTemplate }).template, [proxy] = spec.containers;
     expect(labels).to.include({ [GATEWAY_LABEL]: NAME });
-    const { terminationDrainDuration } = JSON.parse(annotations["proxy.istio.io/config"] ?? "{}") as { readonly terminationDrainDuration: string };
+    const { terminationDrainDuration, proxyMetadata } = JSON.parse(annotations["proxy.istio.io/config"] ?? "{}") as { readonly terminationDrainDuration: string; readonly proxyMetadata: Readonly<Record<string, string>> };
     return {
-        pods: { drainSeconds: milliseconds(terminationDrainDuration) / 1000, env: Object.fromEntries(proxy.env.map(({ name, value }) => [name, value])), as: { labels, serviceAccount: spec.serviceAccountName } },
+        pods: { drainSeconds: milliseconds(terminationDrainDuration) / 1000, proxyMetadata, env: Object.fromEntries(proxy.env.map(({ name, value }) => [name, value])), as: { labels, serviceAccount: spec.serviceAccountName } },
         preStopSeconds: proxy.lifecycle.preStop.sleep.seconds, graceSeconds: spec.terminationGracePeriodSeconds,
     };
 }

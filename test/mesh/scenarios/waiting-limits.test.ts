@@ -98,9 +98,9 @@ scenario("waiting-limits", { title: "What waiting costs", question: "Both VIPs d
     cell<{ readonly connections: number; readonly perSecond: number; readonly limit: number }, Capped>({
         id: "limited", title: "1,000 connections at a pod that takes 500 (EgressGateway's maxConnections)", full: { connections: 1000, perSecond: 100, limit: 500 }, timeoutMs: 300_000,
         measure: async (one, inputs) => {
-            const restart = async (env: Readonly<Record<string, string>>): Promise<void> => {
+            const restart = async (proxyMetadata: Readonly<Record<string, string>>): Promise<void> => {
                 await one.gateways.scale(0);
-                await one.gateways.scale(1, { env });
+                await one.gateways.scale(1, { proxyMetadata });
                 await one.settled();
                 await one.endpoints();
             };

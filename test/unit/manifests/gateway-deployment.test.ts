@@ -32,7 +32,7 @@ describe("a deployed gateway", () => {
                 template: {
                     metadata: {
                         labels: { ...LABELS, "sidecar.istio.io/inject": "true" },
-                        annotations: { "inject.istio.io/templates": "gateway", "proxy.istio.io/config": '{"terminationDrainDuration":"900s"}', "sidecar.istio.io/statsInclusionPrefixes": "cluster.outbound" },
+                        annotations: { "inject.istio.io/templates": "gateway", "proxy.istio.io/config": '{"terminationDrainDuration":"900s","proxyMetadata":{"ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS":"10000"}}', "sidecar.istio.io/statsInclusionPrefixes": "cluster.outbound" },
                     },
                     spec: {
                         serviceAccountName: NAME, automountServiceAccountToken: false, terminationGracePeriodSeconds: 925,
@@ -40,7 +40,7 @@ describe("a deployed gateway", () => {
                         topologySpreadConstraints: [{ topologyKey: "topology.kubernetes.io/zone", ...spread }, { topologyKey: "kubernetes.io/hostname", ...spread }],
                         containers: [{
                             name: "istio-proxy", image: "auto", ports: [{ containerPort: 443, protocol: "TCP" }],
-                            env: [{ name: "EXIT_ON_ZERO_ACTIVE_CONNECTIONS", value: "true" }, { name: "ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS", value: "10000" }],
+                            env: [{ name: "EXIT_ON_ZERO_ACTIVE_CONNECTIONS", value: "true" }],
                             lifecycle: { preStop: { sleep: { seconds: 10 } } },
                             resources: { requests: { cpu: "200m", memory: "256Mi" }, limits: { memory: "1Gi" } },
                             securityContext: { allowPrivilegeEscalation: false, privileged: false, readOnlyRootFilesystem: true, runAsNonRoot: true, capabilities: { drop: ["ALL"] } },
@@ -123,7 +123,7 @@ describe("checkGateway", () => {
     it("takes as many connections as a third of its memory holds, and writes that number", () => {
         const deployment = { longestConnection: "1m", memoryLimit: "512Mi", maxConnections: 8738 };
         expect(problems({ ...ARGS, deployment })).to.deep.equal([]);
-        expect(objects({ deployment })["deployment"]).to.have.deep.nested.property("spec.template.spec.containers[0].env[1]", { name: "ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS", value: "8738" });
+        expect(objects({ deployment })["deployment"]).to.have.deep.nested.property("spec.template.metadata.annotations.proxy\\.istio\\.io/config", '{"terminationDrainDuration":"60s","proxyMetadata":{"ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS":"8738"}}');
     });
 
     it("accepts a gateway that exists, as before", () => expect(problems(existing)).to.deep.equal([]));
