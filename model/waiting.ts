@@ -3,10 +3,10 @@
 import { type Declaration, EnvoyFilters, OnConnectFailure } from "./declaration";
 import { formatDuration } from "./duration";
 import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
-import { connectTimeoutMs, resolutionOf } from "./outlier";
+import { connectTimeoutMs } from "./outlier";
 import { carriesRequests } from "./ports";
 import type { Path, Problems } from "./problem";
-import { Resolution } from "./resolution";
+import { Resolution, resolutionOf } from "./resolution";
 import { isMutualToGateway, usesGateway } from "./routes";
 import { standbyAddresses, standbyOverprovisioning } from "./standby";
 import { declaredWindowMs } from "./window";

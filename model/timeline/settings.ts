@@ -1,8 +1,8 @@
 // What a declaration makes a proxy do with new connections, with each of its devices and without.
 import { type Declaration, LoadBalancer } from "../declaration";
-import { connectTimeoutMs, decideOutlier, resolutionOf } from "../outlier";
+import { connectTimeoutMs, decideOutlier } from "../outlier";
 import { carriesRequests } from "../ports";
-import { Resolution } from "../resolution";
+import { Resolution, resolutionOf } from "../resolution";
 import { isMutualToGateway, usesGateway } from "../routes";
 import { standbyAddresses } from "../standby";
 import { decideCluster, decideWaiting } from "../waiting";

@@ -18,7 +18,7 @@ interface Host { readonly id: string; readonly title: string; readonly changes: 
 const DOCUMENTED = [DOCUMENTED_OUTLIER, LEAST_REQUEST];
 /** For 110 s at 20/s, one of two addresses dead: it is ejected for 30, 60 … seconds, and admitted again. */
 const LONG: readonly Long[] = [
-    { id: "long", title: "Outlier detection alone", changes: DOCUMENTED, isRotating: false, least: 3, most: { drop: 60, refuse: 40 }, earlier: "26 of 2,200, in bursts at each re-admission" },
+    { id: "long", title: "Outlier detection alone", changes: DOCUMENTED, isRotating: false, least: 3, most: { drop: 60, refuse: 40 }, earlier: "26 of 2,200, in bursts at each re-admission", why: "a burst is what begins within one connectTimeout of the address, and how much of it the address gets is chance" },
     {
         id: "long-rotating", title: "The same, while the dead address leaves the answer and comes back every 6 s", changes: DOCUMENTED, isRotating: true, least: 20, most: { drop: 160, refuse: 200 },
         earlier: "72 of 2,200: the ejection is lost", why: "an address that comes back is a new one, without an ejection; refused, all that turn to it fail until Envoy's update_merge_window of 1 s is over",
