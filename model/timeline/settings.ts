@@ -5,7 +5,7 @@ import { carriesRequests } from "../ports";
 import { Resolution, resolutionOf } from "../resolution";
 import { isMutualToGateway, usesGateway } from "../routes";
 import { standbyAddresses } from "../standby";
-import { decideCluster, decideWaiting } from "../waiting";
+import { REQUEST_RETRIES, decideCluster, decideWaiting } from "../waiting";
 import { Fault, type ProxySettings } from "./simulate";
 
 export const Device = {
@@ -24,8 +24,8 @@ export const HANDSHAKE_CUT_MS = 15_000;
  * measured, 258 of 346 and 652 of 860 dropped ones, 314 of 326 and 768 of 800 refused ones (docs/measurements/waiting-single.md).
  */
 const HANDSHAKE_OPEN = { [Fault.Drop]: 0.75, [Fault.Refuse]: 0.96 } as const;
-/** A request of an HTTP port is repeated twice on connect failure (Istio's default retries, with Envoy's default base of 25 ms). */
-const HTTP_ATTEMPTS = { attempts: 3, backOff: { baseMs: 25, maxMs: 250 } } as const;
+/** A request of an HTTP port where nothing waits: with Envoy's default back-off, a base of 25 ms. */
+const HTTP_ATTEMPTS = { attempts: REQUEST_RETRIES + 1, backOff: { baseMs: 25, maxMs: 250 } } as const;
 
 /** Why a declaration has no timeline. */
 export function whyNoTimeline(declaration: Declaration): string | undefined {
