@@ -35,6 +35,19 @@ describe("plans against the lab's cells of what the library writes", () => {
             });
         }
 
+        for (const [id, flipMs, ttl] of [["w5", 2900, 1], ["w20", 9900, 5], ["w20-without-filters", 9900, 5]] as const) {
+            const runs = readResult<unknown, { readonly runs: readonly Run[] }>("waiting-http", `${id}-${fault}`)?.figures.runs;
+            if (runs === undefined) continue;
+            it(`requests, one A record, ${id}, ${fault}: as many fail, and the slowest waits as long`, () => {
+                const declared = single({ detectionTime: `${String(flipMs)}ms`, dnsTtl: `${String(ttl)}s` }, { route: "tls-origination", ports: [{ number: 80, protocol: "HTTP" }] });
+                const early = failureFigures(declared, fault, { windowMs: flipMs }), late = failureFigures(declared, fault, { windowMs: flipMs + 1000 * ttl + JITTER_MS });
+                for (const { failed, totalMs } of runs) {
+                    expect([early?.failed, late?.failed, failed]).to.deep.equal([0, 0, 0]);
+                    between("slowest", totalMs?.max ?? 0, early?.waitMs.slowest ?? 0, (late?.waitMs.slowest ?? 0) + ANSWER_MS);
+                }
+            });
+        }
+
         const slow = readResult<unknown, { readonly runs: readonly Flip[]; readonly budgetMs: number }>("waiting-single", `longer-than-declared-${fault}`)?.figures;
         if (slow !== undefined) {
             it(`a window longer than the budget, ${fault}: as many fail, where the plan says`, () => {
