@@ -19,6 +19,7 @@ export interface RunbookStep {
 /** Statistics of clusters exist only where the proxy's pods ask for them: read when they start. */
 export const STATISTICS_ANNOTATION = { key: "sidecar.istio.io/statsInclusionPrefixes", value: "cluster.outbound" } as const;
 
+/** Since Istio 1.23 a ";" ends the name in statistics (istio, ENABLE_DELIMITED_STATS_TAG_REGEX; seen on 1.31); Prometheus' label has none. */
 const clusterOf = ({ host }: Declaration, port: number): string => `outbound|${String(port)}||${host}`;
 
 /** The label matcher of a host's clusters, one per port. */
@@ -44,7 +45,8 @@ export function runbookOf(declaration: Declaration): readonly RunbookStep[] {
     const { host, ports, pool } = declaration, { namespace, list } = proxiesOf(declaration), port = ports[0]?.number ?? 443, cluster = clusterOf(declaration, port);
     const admin = (path: string): string => `kubectl -n ${namespace} exec POD -c istio-proxy -- pilot-agent request GET ${path}`;
     const listed = `${admin("clusters")} | grep -F '${cluster}::'`, standby = standbyAddresses(declaration);
-    const counts = `${admin("stats")} | grep -F 'cluster.${cluster}.upstream_cx_active'`;
+    const counted = (names: string): string => `${admin("stats")} | grep -E '^cluster[.]${cluster.replaceAll("|", "[|]").replaceAll(".", "[.]")};?[.](${names}):'`;
+    const counts = counted("upstream_cx_active");
     const questions = [`dig +noall +answer A ${host}`, ...(pool.membership === "fixed" ? [`istio-egress verify-pool ${host} --catalogue FILE`] : [])];
     return [
         {
@@ -68,7 +70,7 @@ export function runbookOf(declaration: Declaration): readonly RunbookStep[] {
         {
             when: "failure", title: "What is dead, and what the proxies make of it",
             text: "Failures to connect, ejections, and connections that found no address at all.",
-            commands: [listed, `${admin("stats")} | grep -F 'cluster.${cluster}.' | grep -E 'connect_fail|connect_timeout|attempts_exceeded|none_healthy|ejections_(active|enforced_total|overflow)'`],
+            commands: [listed, counted("upstream_cx_connect_(fail|timeout|attempts_exceeded)|upstream_cx_none_healthy|outlier_detection[.]ejections_(active|enforced_total|overflow)")],
             queries: [
                 `rate(${metric(declaration, "upstream_cx_connect_fail")}[1m])`, metric(declaration, "outlier_detection_ejections_active"),
                 `increase(${metric(declaration, "upstream_cx_connect_attempts_exceeded")}[5m])`, `increase(${metric(declaration, "upstream_cx_none_healthy")}[5m])`,

@@ -96,7 +96,8 @@ export class Envoy {
         return JSON.parse(await this.text(path)) as Shape;
     }
 
-    private async text(path: string): Promise<string> {
+    /** What `pilot-agent request GET` prints. */
+    async text(path: string): Promise<string> {
         const { status, text } = await this.agent.call("http", { port: ADMIN, path });
         if (status !== 200) throw new Error(`Envoy of ${this.id} answers ${path} with ${String(status)}: ${text.slice(0, 200)}`);
         return text;

@@ -1,9 +1,10 @@
 // The lab checks itself: what its parts do, that two labs live side by side, and that nothing is left however a lab ends.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
+import { fillDefaults, runbookOf } from "../../model";
 import { repository } from "../../tools/support/places";
 import { clusterName, delta } from "./counters";
 import { declare } from "./lab/declare";
@@ -29,6 +30,18 @@ scenario("lab", { title: "The lab", question: "Does the lab do what it says?" },
         expect(delta(before, await gateway.cluster(CLUSTER))).to.include({ upstream_cx_total: 40, upstream_cx_connect_fail: 0 });
         expect((await lab().vips.connections(begin)).length).to.equal(40);
         expect(await gateway.members(CLUSTER)).to.have.length(1);
+    }).timeout(20_000);
+
+    it("answers the commands and queries of a runbook", async () => {
+        expect(await lab().apps.payments.request(HOST)).to.include({ ok: true }); // Envoy makes a cluster's statistics when it is first used.
+        const { envoy } = lab().gateways.pod(0), steps = runbookOf(fillDefaults(declare())), metrics = [...(await envoy.metrics()).keys()];
+        const commands = steps.flatMap((step) => step.commands).filter((command) => command.includes("pilot-agent request GET"));
+        expect(commands.length).to.be.greaterThan(3);
+        for (const command of commands) {
+            const [, page = "", filters = ""] = /request GET (\w+) \| (.*)$/.exec(command) ?? [];
+            expect(execFileSync("bash", ["-c", filters], { input: await envoy.text(`/${page}`), encoding: "utf8" }).trim().split("\n")[0], command).to.include(CLUSTER);
+        }
+        for (const query of steps.flatMap((step) => step.queries)) expect(metrics, query).to.include(/envoy_cluster_\w+\{[^}]*\}/.exec(query)?.[0]);
     }).timeout(20_000);
 
     it("follows the zone: addresses, TTL, and who asks", async () => {
