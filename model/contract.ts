@@ -4,7 +4,7 @@ import { formatDuration, milliseconds } from "./duration";
 import { connectTimeoutMs } from "./outlier";
 import { hasProtocol } from "./ports";
 import { Protocol, usesGateway } from "./routes";
-import { type Waiting, decideWaiting } from "./waiting";
+import { type Waiting, decideWaiting, decideWaitingBeside } from "./waiting";
 import { type LossWindow, WindowEnd, lossWindow } from "./window";
 
 export interface ContractTerm {
@@ -47,9 +47,11 @@ const waitFor = ({ budgetMs, backOff }: Waiting, timeoutMs: number): number => b
 export function applicationContract(declaration: Declaration): readonly ContractTerm[] {
     const window = lossWindow(declaration), timeout = connectTimeoutMs(declaration), gateway = usesGateway(declaration.route);
     const { longestConnection } = declaration.failover ?? {};
-    const decision = decideWaiting(declaration), waiting = decision.waits ? decision.waiting : undefined;
+    const first = decideWaiting(declaration), beside = decideWaitingBeside(declaration), waits = [first, ...(beside === undefined ? [] : [beside])].flatMap((one) => (one.waits ? [one.waiting] : []));
+    const [waiting] = waits, isForAll = first.waits && beside?.waits !== false;
+    const where = waiting === undefined || isForAll ? "" : ` on ${first.waits ? "ports other than HTTP" : "HTTP ports"}`;
     const wait = (waiting === undefined ? timeout : waitFor(waiting, timeout)) + MARGIN_MS;
-    const waitsFor = `waits for the ${gateway ? "gateway's" : "sidecar's"} connection to the host, ${waiting === undefined ? `up to its connect timeout of ${formatDuration(timeout)}` : `for which the gateway tries for ${formatDuration(waiting.budgetMs)} in a failover`}`;
+    const waitsFor = `waits for the ${gateway ? "gateway's" : "sidecar's"} connection to the host, ${waiting === undefined ? `up to its connect timeout of ${formatDuration(timeout)}` : `for which the gateway tries for ${formatDuration(waiting.budgetMs)} in a failover${where}`}`;
     const isPlain = hasProtocol(declaration, Protocol.Http) || hasProtocol(declaration, Protocol.Tcp);
     return [
         {
@@ -58,7 +60,7 @@ export function applicationContract(declaration: Declaration): readonly Contract
         },
         ...(hasProtocol(declaration, Protocol.Tls) ? [{ term: "handshakeTimeout", value: `at least ${formatDuration(wait)}`, ms: wait, reason: `the TLS handshake ${waitsFor}` } as const] : []),
         ...(isPlain ? [{ term: "responseTimeout", value: `at least ${formatDuration(wait)}`, ms: wait, reason: `the first answer ${waitsFor}` } as const] : []),
-        retries(window, waiting),
+        retries(window, isForAll ? waiting : undefined),
         longestConnection === undefined
             ? { term: "connectionLifetime", value: "agree on a cap, below the target time of a planned failover", reason: "a kept-alive connection stays on the old address until the application closes it" }
             : { term: "connectionLifetime", value: `at most ${longestConnection}`, ms: milliseconds(longestConnection), reason: "the old address of a planned failover is kept up exactly that long" },

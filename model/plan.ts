@@ -6,10 +6,11 @@ import { GuardVerdict, MIN_PERCENT_AT_EVERY_SIZE, judgeGuard } from "./guard";
 import { MEASURED_ISTIO, compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs, decideOutlier } from "./outlier";
 import { Membership, Resolution, resolutionOf } from "./resolution";
+import { carriesRequestsOnly } from "./ports";
 import { isMutualToGateway, usesGateway } from "./routes";
 import { countedHosts, standbyAddresses, standbyConsequences } from "./standby";
 import { describeTls } from "./tls";
-import { type Waiting, decideCluster, decideWaiting, lostWithoutFilters } from "./waiting";
+import { type Waiting, type WaitingDecision, decideCluster, decideWaiting, decideWaitingBeside, lostWithoutFilters } from "./waiting";
 import { type DrainWait, type LossWindow, drainWait, lossWindow } from "./window";
 
 export interface OutlierPlan {
@@ -43,7 +44,7 @@ export interface EgressPlan {
     readonly connectTimeout: string;
     readonly outlier: OutlierPlan;
     readonly window: LossWindow;
-    /** Whether new connections wait for a failover instead of failing in the loss window. */
+    /** Whether new connections wait for a failover instead of failing in the loss window; where all ports are HTTP, whether requests do. */
     readonly waiting: WaitingPlan;
     readonly standby?: StandbyPlan;
     readonly drain: DrainWait;
@@ -59,7 +60,7 @@ export interface EgressPlan {
 /** Decides everything about a declaration that is not a manifest. */
 export function planOf(declaration: Declaration): EgressPlan {
     const decision = resolutionOf(declaration), outlier = outlierPlan(declaration);
-    const window = lossWindow(declaration), drain = drainWait(declaration), waiting = waitingPlan(declaration), standby = standbyPlan(declaration);
+    const window = lossWindow(declaration), drain = drainWait(declaration), waiting = waitingPlan(decideWaiting(declaration)), beside = decideWaitingBeside(declaration), standby = standbyPlan(declaration);
     const consequences = consequencesOf(declaration, decision.consequence, outlier);
     const overrides = Object.keys(declaration.manifestOverrides ?? {}), tls = describeTls(declaration);
     return {
@@ -73,7 +74,8 @@ export function planOf(declaration: Declaration): EgressPlan {
             ...(tls === undefined ? [] : [tls]),
             `loss window: ${window.text}`,
             ...(standby === undefined ? [] : [`standby: ${standby.text}`]),
-            `on connect failure: ${describeWaiting(waiting)}`,
+            `on connect failure: ${describeWaiting(waiting, carriesRequestsOnly(declaration))}`,
+            ...(beside === undefined || beside.reason === waiting.reason && !beside.waits ? [] : [`on connect failure of a request (HTTP ports): ${describeWaiting(waitingPlan(beside), true)}`]),
             ...(declaration.pool.membership === Membership.Fixed ? [`drain wait: ${drain.text}`] : []),
             ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),
             ...overrides.map((key) => `overridden: ${key}`),
@@ -82,13 +84,12 @@ export function planOf(declaration: Declaration): EgressPlan {
     };
 }
 
-function waitingPlan(declaration: Declaration): WaitingPlan {
-    const decision = decideWaiting(declaration);
+function waitingPlan(decision: WaitingDecision): WaitingPlan {
     return decision.waits ? { waits: true, reason: decision.reason, ...decision.waiting } : decision;
 }
 
-function describeWaiting({ waits, reason, budgetMs = 0, attempts = 0, longestHoldMs = 0, handshakeTimeoutMs }: WaitingPlan): string {
-    const ends = handshakeTimeoutMs === undefined ? "the connection fails" : `most connections fail after ${formatDuration(handshakeTimeoutMs)}, all`;
+function describeWaiting({ waits, reason, budgetMs = 0, attempts = 0, longestHoldMs = 0, handshakeTimeoutMs }: WaitingPlan, isRequest: boolean): string {
+    const ends = isRequest ? "the request is answered with 503" : handshakeTimeoutMs === undefined ? "the connection fails" : `most connections fail after ${formatDuration(handshakeTimeoutMs)}, all`;
     return waits ? `waits: the gateway tries again for ${formatDuration(budgetMs)} (${reason}; ${attempts} attempts), and ${ends} after ${formatDuration(longestHoldMs)} at the latest` : `fails: ${reason}`;
 }
 

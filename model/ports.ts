@@ -19,6 +19,9 @@ export const gatewayPort = hostPort;
 /** Whether a gateway sees requests on such a port, and not bytes. */
 export const carriesRequests = (protocol: Protocol): boolean => protocol === Protocol.Http;
 
+/** Whether it sees nothing else of a declaration. */
+export const carriesRequestsOnly = ({ ports }: Pick<Declaration, "ports">): boolean => ports.every(({ protocol }) => carriesRequests(protocol));
+
 /** Whether a port of this kind is among those of a declaration. */
 export const hasProtocol = ({ ports }: Pick<Declaration, "ports">, protocol: Protocol): boolean => ports.some((port) => port.protocol === protocol);
 

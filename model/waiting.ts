@@ -5,10 +5,10 @@ import { type Declaration, EnvoyFilters, OnConnectFailure } from "./declaration"
 import { formatDuration } from "./duration";
 import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs } from "./outlier";
-import { carriesRequests } from "./ports";
+import { carriesRequestsOnly, hasProtocol } from "./ports";
 import type { Path, Problems } from "./problem";
 import { Resolution, resolutionOf } from "./resolution";
-import { isMutualToGateway, usesGateway } from "./routes";
+import { Protocol, isMutualToGateway, usesGateway } from "./routes";
 import { standbyAddresses, standbyOverprovisioning } from "./standby";
 import { declaredWindowMs } from "./window";
 
@@ -132,12 +132,17 @@ export type WaitingDecision =
 
 /** Whether new connections wait for a failover, for how long, and why; where all ports are HTTP, whether requests do. */
 export function decideWaiting(declaration: Declaration): WaitingDecision {
-    const { route, gateway, ports } = declaration, version = parseIstioVersion(gateway?.istioVersion ?? "");
-    if (ports.every(({ protocol }) => carriesRequests(protocol))) return decideRequestWaiting(declaration);
+    const { route, gateway } = declaration, version = parseIstioVersion(gateway?.istioVersion ?? "");
+    if (carriesRequestsOnly(declaration)) return decideRequestWaiting(declaration);
     return decide(declaration, WAIT_BACK_OFF, isMutualToGateway(route), () => {
         if (gateway?.envoyFilters === EnvoyFilters.Forbidden) return "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts";
         return version !== undefined && compareIstio(version, BACK_OFF_SINCE) < 0 ? `the Envoy of Istio ${formatIstio(version)} is not known to have connect attempts with a back-off, which ${formatIstio(BACK_OFF_SINCE)} has` : undefined;
     });
+}
+
+/** Where decideWaiting is about the connections of other ports: what the requests of the HTTP ports beside them do, which wait by other means. */
+export function decideWaitingBeside(declaration: Declaration): WaitingDecision | undefined {
+    return carriesRequestsOnly(declaration) || !hasProtocol(declaration, Protocol.Http) ? undefined : decideRequestWaiting(declaration);
 }
 
 /** The same for requests of HTTP ports, which the gateway repeats by the VirtualService's own fields. */
@@ -209,7 +214,7 @@ export function lostWithoutFilters(declaration: Declaration): readonly string[] 
     if (gateway?.envoyFilters !== EnvoyFilters.Forbidden) return [];
     const allowed: Declaration = { ...declaration, gateway: { ...gateway, envoyFilters: EnvoyFilters.Allowed } }, waits = decideWaiting(allowed);
     return [
-        ...(failover !== undefined && waits.waits && !decideWaiting(declaration).waits ? [`new connections fail in a failover instead of waiting for up to ${formatDuration(waits.waiting.budgetMs)}, since the gateway forbids EnvoyFilters.`] : []),
+        ...(failover !== undefined && waits.waits && !decideWaiting(declaration).waits ? [`new connections${decideWaitingBeside(declaration) === undefined ? "" : " of ports other than HTTP"} fail in a failover instead of waiting for up to ${formatDuration(waits.waiting.budgetMs)}, since the gateway forbids EnvoyFilters.`] : []),
         ...(standbyAddresses(declaration) === undefined ? [] : ["the first connections to a dead address fail until it is ejected (measured: up to 31 of 500), and with several addresses standby ones are used as soon as the healthy share falls below 72 %, since the gateway forbids EnvoyFilters."]),
         ...(decideCluster(allowed) === undefined ? [] : ["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters."]),
     ];

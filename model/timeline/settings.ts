@@ -1,7 +1,7 @@
 // What a declaration makes a proxy do with new connections, with each of its devices and without.
 import { type Declaration, LoadBalancer } from "../declaration";
 import { connectTimeoutMs, decideOutlier } from "../outlier";
-import { carriesRequests } from "../ports";
+import { carriesRequestsOnly } from "../ports";
 import { Resolution, resolutionOf } from "../resolution";
 import { isMutualToGateway, usesGateway } from "../routes";
 import { standbyAddresses } from "../standby";
@@ -71,8 +71,8 @@ export function proxySettings(full: Declaration, devices: readonly Device[] = de
     };
 }
 
-function attemptsOf({ ports, route }: Declaration, waiting: { readonly attempts: number; readonly backOff: { readonly baseMs: number; readonly maxMs: number }; readonly handshakeTimeoutMs?: number } | undefined): Pick<ProxySettings, "attempts" | "backOff" | "cutMs" | "cutShare"> {
+function attemptsOf(declaration: Declaration, waiting: { readonly attempts: number; readonly backOff: { readonly baseMs: number; readonly maxMs: number }; readonly handshakeTimeoutMs?: number } | undefined): Pick<ProxySettings, "attempts" | "backOff" | "cutMs" | "cutShare"> {
     if (waiting !== undefined) return { attempts: waiting.attempts, backOff: waiting.backOff, ...(waiting.handshakeTimeoutMs === undefined ? {} : { cutMs: waiting.handshakeTimeoutMs, cutShare: HANDSHAKE_OPEN }) };
-    if (ports.every(({ protocol }) => carriesRequests(protocol))) return HTTP_ATTEMPTS;
-    return { attempts: 1, ...(usesGateway(route) && isMutualToGateway(route) ? { cutMs: HANDSHAKE_CUT_MS } : {}) };
+    if (carriesRequestsOnly(declaration)) return HTTP_ATTEMPTS;
+    return { attempts: 1, ...(usesGateway(declaration.route) && isMutualToGateway(declaration.route) ? { cutMs: HANDSHAKE_CUT_MS } : {}) };
 }

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
-    REQUEST_BACK_OFF, WAIT_BACK_OFF, attemptsFor, decideCluster, decideOutlier, decideRequestRetries, decideRequestWaiting, decideWaiting, ejectable, logRunOut, longestHold, longestPause, lostWithoutFilters,
+    REQUEST_BACK_OFF, WAIT_BACK_OFF, attemptsFor, decideCluster, decideOutlier, decideRequestRetries, decideWaiting, ejectable, logRunOut, longestHold, longestPause, lostWithoutFilters,
     planOf, standbyEjectionPercent,
 } from "../../../model";
 import type { DeclarationInput } from "../../../model";
@@ -84,9 +84,30 @@ describe("waiting", () => {
         expect([decideRequestRetries(declaration(HTTP), "gateway"), decideRequestRetries(declaration(HTTP), "sidecar")]).to.deep.equal([{ retries: 79, backOffMs: 100 }, { retries: 4, backOffMs: 50 }]);
         expect(decideRequestRetries(declaration({ ...HTTP, failover: undefined }), "gateway")).to.deep.equal({ retries: 2 });
         expect(lostWithoutFilters(declaration({ ...HTTP, ...FORBIDDEN }))).to.deep.equal(["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters."]);
-        // Beside a port of bytes each kind waits by its own means, where it can.
-        const both = declaration({ ...HTTP, ...FORBIDDEN, ports: [{ number: 80, protocol: "HTTP" }, { number: 8443, protocol: "TCP" }], addresses: ["192.0.2.1", "192.0.2.2"] });
-        expect([decideWaiting(both).waits, decideRequestWaiting(both).waits]).to.deep.equal([false, true]);
+        expect(plan(HTTP).summary).to.include("on connect failure: waits: the gateway tries again for 25.1s (the declared window of 20.1s and a margin of 5s; 80 attempts), and the request is answered with 503 after 2m36.5s at the latest");
+    });
+
+    it("is of two kinds where HTTP ports stand beside others: each waits by its own means, and plan and contract say which does", () => {
+        const MIXED: Partial<DeclarationInput> = { ...HTTP, ports: [{ number: 80, protocol: "HTTP" }, { number: 8443, protocol: "TCP" }], addresses: ["192.0.2.1", "192.0.2.2"] };
+        const said = (changes: Partial<DeclarationInput>): readonly unknown[] => {
+            const { summary, contract, consequences } = plan({ ...MIXED, ...changes }), term = (name: string): unknown => contract.find((one) => one.term === name)?.reason;
+            return [...summary.filter((line) => line.startsWith("on connect failure")), term("responseTimeout"), String(term("connectRetries")).slice(0, 24), ...consequences.filter((text) => text.startsWith("new connections"))];
+        };
+        const fails = "a request is repeated twice on connect failure, and then answered with 503", waits = "waits: the gateway tries again for 25.1s (the declared window of 20.1s and a margin of 5s;";
+        const connections = `on connect failure: ${waits} 81 attempts), and most connections fail after 28s, all after 2m37.55s at the latest`;
+        const requests = `on connect failure of a request (HTTP ports): ${waits} 80 attempts), and the request is answered with 503 after 2m36.5s at the latest`;
+        const answer = "the first answer waits for the gateway's connection to the host, for which the gateway tries for 25.1s in a failover";
+        expect(said({})).to.deep.equal([connections, requests, answer, "the gateway itself tries"]);
+        expect(said(FORBIDDEN)).to.deep.equal([
+            "on connect failure: fails: the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts", requests, `${answer} on HTTP ports`, "outlier detection ejects",
+            "new connections of ports other than HTTP fail in a failover instead of waiting for up to 25.1s, since the gateway forbids EnvoyFilters.",
+        ]);
+        expect(said({ gateway: { ...GATEWAY, istioVersion: "1.25.4" } })).to.deep.equal([
+            connections, `on connect failure of a request (HTTP ports): fails: the VirtualService of Istio 1.25 has no back-off for retries, which 1.26 has: ${fails}`, `${answer} on ports other than HTTP`, "outlier detection ejects",
+        ]);
+        expect(said({ failover: undefined }).slice(0, 2)).to.deep.equal([
+            "on connect failure: fails: how long a failover takes is not declared (failover)", "the first answer waits for the gateway's connection to the host, up to its connect timeout of 1s",
+        ]);
     });
 
     it("ends after five minutes, and says so, where a window is longer than applications wait", () => {
