@@ -35,8 +35,8 @@ export interface GatewayReferenceArgs {
      */
     lockdown?: pulumi.Input<Lockdown>;
     /**
-     * Whether its hosts may write EnvoyFilters, the only way to connect retry: `allowed` or `forbidden`. Each is narrow: one
-     * host's chain and cluster, merged, removed with the host.
+     * Whether its hosts may write EnvoyFilters, the only way to connect retry of TLS and TCP ports: `allowed` or `forbidden`. Each is
+     * narrow: one host's chain and cluster, merged, removed with the host.
      * @default "allowed"; with forbidden the plan says what is lost
      */
     envoyFilters?: pulumi.Input<EnvoyFilters>;
@@ -109,8 +109,9 @@ export interface GatewayDeploymentArgs {
      */
     memoryLimit?: pulumi.Input<string>;
     /**
-     * Connections of applications that a pod takes at most at a time; it closes each further one at once, and the sidecar tries the
-     * next pod. Of memoryLimit a third at most may go into them, at 20 KiB for one that waits for a failover (measured).
+     * Connections of applications that a pod takes at most at a time; it closes each further one at once. Of memoryLimit a third at
+     * most may go into them, at 20 KiB for one that waits for a failover (measured): less than 586Mi needs a lower number than the
+     * default. Without effect before Istio 1.29.
      * @default 10000
      */
     maxConnections?: pulumi.Input<number>;
@@ -148,8 +149,8 @@ export interface EgressGatewayArgs {
      */
     consumers?: pulumi.Input<GatewayConsumers>;
     /**
-     * Whether its hosts may write EnvoyFilters, the only way to connect retry: `allowed` or `forbidden`. Each is narrow: one
-     * host's chain and cluster, merged, removed with the host.
+     * Whether its hosts may write EnvoyFilters, the only way to connect retry of TLS and TCP ports: `allowed` or `forbidden`. Each is
+     * narrow: one host's chain and cluster, merged, removed with the host.
      * @default "allowed"; with forbidden the plan says what is lost
      */
     envoyFilters?: pulumi.Input<EnvoyFilters>;

@@ -51,7 +51,7 @@ function podsOf(object: string, gateway: Gateway, deployment: GatewayDeployment)
                     "inject.istio.io/templates": "gateway",
                     "proxy.istio.io/config": JSON.stringify({
                         terminationDrainDuration: toSeconds(drainSeconds * 1000),
-                        // Of all listeners together. The agent reads it here only: as the container's environment it has no effect (measured).
+                        // Of all listeners together. The agent reads it from Istio 1.29 on (its change notes), and here only: as the container's environment it has no effect (measured).
                         proxyMetadata: { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: String(deployment.maxConnections) },
                     }),
                     ...STATISTICS,

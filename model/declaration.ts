@@ -63,7 +63,7 @@ export const gatewayReferenceSchema = z.strictObject({
     lockdown: z.enum(Lockdown).default(Lockdown.Off)
         .describe("Whether the gateway denies what no declaration allows: off, dry-run (count what it would deny) or enforced. A switch of the whole gateway; EgressLockdown sets it. Default off."),
     envoyFilters: z.enum(EnvoyFilters).default(EnvoyFilters.Allowed)
-        .describe("Whether the gateway's hosts may write EnvoyFilters, the only way to connect retry: allowed or forbidden. Default allowed; with forbidden the plan says what is lost."),
+        .describe("Whether the gateway's hosts may write EnvoyFilters, the only way to connect retry of TLS and TCP ports: allowed or forbidden. Default allowed; with forbidden the plan says what is lost."),
 }).describe("The egress gateway that carries the host; not with route direct.");
 
 const poolSchema = z.strictObject({

@@ -112,6 +112,21 @@ describe("EgressGateway", () => {
         }
     });
 
+    it("judges maxConnections by memoryLimit once both are known, and leaves all else of the Deployment known", async () => {
+        const deploy = (name: string, deployment: object): EgressGateway => new EgressGateway(name, { mode: "deploy", namespace: "istio-egress", istioVersion: "1.31.0", deployment: { longestConnection: "15m", ...deployment } });
+        const list = await startRuntime(true), pods = (): Record<string, unknown> => list.find(({ type }) => type.endsWith(":Deployment"))?.inputs["spec"] as Record<string, unknown>;
+        deploy("limit", { maxConnections: 100_000, memoryLimit: unknown<string>() });
+        deploy("count", { maxConnections: unknown<number>(), memoryLimit: "512Mi" });
+        await settled();
+        expect(await takeRejections()).to.deep.equal([]);
+        expect(pods()).to.have.nested.property("template.spec.serviceAccountName", "egressgateway-limit");
+
+        await startRuntime();
+        deploy("late", { maxConnections: delayed(30_000) });
+        await settled();
+        expect(await takeRejections()).to.deep.equal(['EgressGateway "late": deployment.maxConnections is 30000: so many connections that wait for a failover take 586 MiB of a pod, more than a third of memoryLimit (1Gi), which may end it: set it to 17476 or less, or raise memoryLimit.']);
+    });
+
     it("refuses a mode that is not known, and what belongs to the other one", async () => {
         await startRuntime(true);
         new EgressGateway("platform", { ...args, mode: unknown<"deploy">() });
