@@ -1,8 +1,9 @@
 // The runbook of a host's failovers: what to look at, by which commands and queries. Data; a report makes text of it.
 import type { Declaration } from "./declaration";
 import { OVERPROVISIONING } from "./guard";
+import { carriesRequestsOnly, hasProtocol } from "./ports";
+import { Protocol, usesGateway } from "./routes";
 import { standbyAddresses } from "./standby";
-import { usesGateway } from "./routes";
 import { decideCluster } from "./waiting";
 import { drainWait } from "./window";
 
@@ -22,11 +23,14 @@ export const STATISTICS_ANNOTATION = { key: "sidecar.istio.io/statsInclusionPref
 /** Since Istio 1.23 a ";" ends the name in statistics (istio, ENABLE_DELIMITED_STATS_TAG_REGEX; seen on 1.31); Prometheus' label has none. */
 const clusterOf = ({ host }: Declaration, port: number): string => `outbound|${String(port)}||${host}`;
 
+/** As part of a regular expression, of grep as of Prometheus. */
+const literal = (text: string): string => text.replace(/[|.*]/g, "[$&]");
+
 /** The label matcher of a host's clusters, one per port. */
 function selector(declaration: Declaration): string {
     const [first, ...others] = declaration.ports;
     if (first !== undefined && others.length === 0) return `{cluster_name="${clusterOf(declaration, first.number)}"}`;
-    return `{cluster_name=~"outbound[|](${declaration.ports.map(({ number }) => number).join("|")})[|][|]${declaration.host.replaceAll(".", "[.]")}"}`;
+    return `{cluster_name=~"outbound[|](${declaration.ports.map(({ number }) => number).join("|")})[|][|]${literal(declaration.host)}"}`;
 }
 
 const metric = (declaration: Declaration, name: string): string => `envoy_cluster_${name}${selector(declaration)}`;
@@ -45,8 +49,10 @@ export function runbookOf(declaration: Declaration): readonly RunbookStep[] {
     const { host, ports, pool } = declaration, { namespace, list } = proxiesOf(declaration), port = ports[0]?.number ?? 443, cluster = clusterOf(declaration, port);
     const admin = (path: string): string => `kubectl -n ${namespace} exec POD -c istio-proxy -- pilot-agent request GET ${path}`;
     const listed = `${admin("clusters")} | grep -F '${cluster}::'`, standby = standbyAddresses(declaration);
-    const counted = (names: string): string => `${admin("stats")} | grep -E '^cluster[.]${cluster.replaceAll("|", "[|]").replaceAll(".", "[.]")};?[.](${names}):'`;
+    const counted = (names: string): string => `${admin("stats")} | grep -E '^cluster[.]${literal(cluster)};?[.](${names}):'`;
     const counts = counted("upstream_cx_active");
+    // What ran out of attempts: the TCP proxy counts connections, the router requests.
+    const ranOut = [...(carriesRequestsOnly(declaration) ? [] : ["upstream_cx_connect_attempts_exceeded"]), ...(hasProtocol(declaration, Protocol.Http) ? ["upstream_rq_retry_limit_exceeded"] : [])];
     const questions = [`dig +noall +answer A ${host}`, ...(pool.membership === "fixed" ? [`istio-egress verify-pool ${host} --catalogue FILE`] : [])];
     return [
         {
@@ -69,11 +75,11 @@ export function runbookOf(declaration: Declaration): readonly RunbookStep[] {
         { when: "planned failover", title: "Remove the old address", text: "When no proxy holds a connection to it; removed earlier, what is kept there is cut.", commands: [], queries: [] },
         {
             when: "failure", title: "What is dead, and what the proxies make of it",
-            text: "Failures to connect, ejections, and connections that found no address at all.",
-            commands: [listed, counted("upstream_cx_connect_(fail|timeout|attempts_exceeded)|upstream_cx_none_healthy|outlier_detection[.]ejections_(active|enforced_total|overflow)")],
+            text: "Failures to connect, what ran out of attempts, ejections, and connections that found no address at all.",
+            commands: [listed, counted(`upstream_cx_connect_(fail|timeout)|${ranOut.join("|")}|upstream_cx_none_healthy|outlier_detection[.]ejections_(active|enforced_total|overflow)`)],
             queries: [
                 `rate(${metric(declaration, "upstream_cx_connect_fail")}[1m])`, metric(declaration, "outlier_detection_ejections_active"),
-                `increase(${metric(declaration, "upstream_cx_connect_attempts_exceeded")}[5m])`, `increase(${metric(declaration, "upstream_cx_none_healthy")}[5m])`,
+                ...ranOut.map((name) => `increase(${metric(declaration, name)}[5m])`), `increase(${metric(declaration, "upstream_cx_none_healthy")}[5m])`,
             ],
         },
         ...(standby === undefined ? [] : [{

@@ -1,7 +1,9 @@
 // The planner: the order of events, Envoy's rules of hosts and priorities, and what follows for declarations.
+import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import fc from "fast-check";
 import { Device, Fault, LoadBalancer, type ProxySettings, failureFailover, failureFigures, gslbAdvice, lossWindow, plannedFailover, proxySettings, runbookOf, simulate, standbyAlert, standbyExpression, stepsOf, waitedOf, whyNoTimeline } from "../../../model";
+import type { DeclarationInput } from "../../../model";
 import { Cluster } from "../../../model/timeline/cluster";
 import { EventQueue } from "../../../model/timeline/queue";
 import { seeded } from "../../../model/timeline/random";
@@ -287,6 +289,30 @@ describe("the runbook", () => {
         expect(direct?.slice(0, 2)).to.deep.equal(["dig +noall +answer A api.partner.example", "kubectl -n payments get pods"]);
         const ports = runbookOf(declaration({ ports: [{ number: 443 }, { number: 8443 }] }))[1]?.queries;
         expect(ports).to.deep.equal(["increase(envoy_cluster_membership_change{cluster_name=~\"outbound[|](443|8443)[|][|]api[.]partner[.]example\"}[5m])"]);
+    });
+
+    it("counts what ran out of attempts, requests or connections, and takes a host's letters as they are", () => {
+        const http = { number: 80, protocol: "HTTP" } as const, tcp = { number: 8443, protocol: "TCP" } as const;
+        const counted = (changes: Partial<DeclarationInput>): readonly (string | undefined)[] => {
+            const { commands, queries } = runbookOf(declaration(changes)).find(({ when }) => when === "failure") ?? { commands: [], queries: [] };
+            return [commands[1]?.slice(commands[1].indexOf("grep")), ...queries.slice(2, -1)];
+        };
+        const grep = (cluster: string, names: string): string => `grep -E '^cluster[.]${cluster};?[.](upstream_cx_connect_(fail|timeout)|${names}|upstream_cx_none_healthy|outlier_detection[.]ejections_(active|enforced_total|overflow)):'`;
+        expect(counted({})).to.deep.equal([
+            grep("outbound[|]443[|][|]api[.]partner[.]example", "upstream_cx_connect_attempts_exceeded"), 'increase(envoy_cluster_upstream_cx_connect_attempts_exceeded{cluster_name="outbound|443||api.partner.example"}[5m])',
+        ]);
+        expect(counted({ route: "tls-origination", ports: [http] })).to.deep.equal([
+            grep("outbound[|]80[|][|]api[.]partner[.]example", "upstream_rq_retry_limit_exceeded"), 'increase(envoy_cluster_upstream_rq_retry_limit_exceeded{cluster_name="outbound|80||api.partner.example"}[5m])',
+        ]);
+        expect(counted({ route: "tls-origination", ports: [http, tcp], addresses: ["192.0.2.1", "192.0.2.2"] }).slice(1).map((query) => query?.split("{")[0])).to.deep.equal([
+            "increase(envoy_cluster_upstream_cx_connect_attempts_exceeded", "increase(envoy_cluster_upstream_rq_retry_limit_exceeded",
+        ]);
+        const wildcard = counted({ host: "*.partner.example", route: "direct", gateway: undefined, failover: undefined, pool: { membership: "rotating" }, ports: [{ number: 443 }, { number: 8443 }] });
+        expect(wildcard).to.deep.equal([
+            grep("outbound[|]443[|][|][*][.]partner[.]example", "upstream_cx_connect_attempts_exceeded"), 'increase(envoy_cluster_upstream_cx_connect_attempts_exceeded{cluster_name=~"outbound[|](443|8443)[|][|][*][.]partner[.]example"}[5m])',
+        ]);
+        const lines = ["cluster.outbound|443||*.partner.example;.upstream_cx_connect_fail: 1", "cluster.outbound|443||other.partner.example;.upstream_cx_connect_fail: 1"];
+        expect(execFileSync("bash", ["-c", wildcard[0] ?? ""], { input: lines.join("\n"), encoding: "utf8" })).to.equal(`${lines[0] ?? ""}\n`);
     });
 
     it("tells when standby serves: all that DNS answers is ejected, or it answers nothing", () => {
