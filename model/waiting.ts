@@ -119,7 +119,7 @@ export interface Waiting {
     readonly backOff: BackOff;
     /**
      * The time-out of the handshake on the gateway's chain, which would cut the waiting: with ISTIO_MUTUAL it is mostly not finished before the
-     * host is reached. Of connections to an address that drops packets it cut 72 % to 78 %, of refused ones 96 %; the others waited on (measured).
+     * host is reached. Some connections wait on all the same (measured; their share: timeline/settings.ts).
      */
     readonly handshakeTimeoutMs?: number;
     /** When a connection fails at the latest: when all its attempts have lasted as long as they can. */
