@@ -1,7 +1,7 @@
 // manifestOverrides: which objects of a declaration they can name, and what they must leave alone.
 import { ANNOTATION_PREFIX, EXEMPTION_PREFIX } from "./annotations";
 import { type Declaration, GatewayConsumers, Lockdown } from "./declaration";
-import { hasProtocol } from "./ports";
+import { carriesRequestsOnly, hasProtocol } from "./ports";
 import { type Path, type Problem, Problems, show } from "./problem";
 import { Protocol, usesGateway } from "./routes";
 import { decideCluster, decideWaiting } from "./waiting";
@@ -27,7 +27,7 @@ function rolesOf(declaration: Declaration): readonly ObjectRole[] {
     if (!usesGateway(route)) return ["ServiceEntry/host", "DestinationRule/host"];
     return OBJECT_ROLES.filter((role) => (role !== "ServiceEntry/client-view" || gateway?.consumers !== GatewayConsumers.All)
         && (role !== "AuthorizationPolicy/consumers" || (gateway !== undefined && gateway.lockdown !== Lockdown.Off))
-        && (role !== "EnvoyFilter/gateway" || waits || decideCluster(declaration) !== undefined)
+        && (role !== "EnvoyFilter/gateway" || (waits && !carriesRequestsOnly(declaration)) || decideCluster(declaration) !== undefined)
         && (role !== "EnvoyFilter/sidecar" || (waits && gateway?.consumers !== GatewayConsumers.All && hasProtocol(declaration, Protocol.Tls))));
 }
 

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { type KubernetesObject, type Manifest, manifestsOf } from "../../../manifests";
-import { type DeclarationInput, GatewayConsumers, objectName } from "../../../model";
+import { type DeclarationInput, GatewayConsumers, OBJECT_ROLES, checkDeclaration, objectName, overrideProblems } from "../../../model";
 import { GATEWAY, accept, declaration, declarations } from "../../support/declarations";
 
 const SERVICE = "istio-egressgateway.istio-egress.svc.cluster.local", HOST = "api.partner.example", NAME = "egress-api-partner-example";
@@ -303,6 +303,16 @@ describe("manifests of every declaration", () => {
         const dialled = raw.ports?.map(({ number }) => number).sort();
         expect(routesOf(leg?.spec ?? {}).map(({ route: [first] }) => first?.destination.port.number).sort()).to.deep.equal(dialled);
     }));
+
+    it("are those that manifestOverrides can name, and no others, whatever may wait", () => {
+        fc.assert(fc.property(declarations, fc.constantFrom("1.24.0", "1.25.0", "1.31.0"), (raw, istioVersion) => {
+            const result = checkDeclaration({ ...raw, manifestOverrides: undefined, active: true, ...(raw.gateway === undefined ? {} : { gateway: { ...raw.gateway, istioVersion } }) });
+            if (!result.ok) return; // Standby addresses, which older versions do not take.
+            const there = new Set(manifestsOf("partner-api", result.declaration).map(({ role }) => role));
+            const named = OBJECT_ROLES.filter((role) => overrideProblems({ ...result.declaration, manifestOverrides: { [role]: { spec: {} } } }).length === 0);
+            expect(named).to.deep.equal(OBJECT_ROLES.filter((role) => there.has(role)));
+        }), { numRuns: 300 });
+    });
 
     it("are plain JSON without undefined", () => each((list) => expect(JSON.parse(JSON.stringify(list))).to.deep.equal(list)));
 });
