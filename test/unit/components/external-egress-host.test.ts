@@ -112,6 +112,17 @@ describe("ExternalEgressHost", () => {
         expect(warnings.join("\n")).to.contain('ExternalEgressHost "partner-api": ServiceEntry/client-view is left out of this preview, since it depends on consumers[0].namespace, which is not known yet; an object that exists is shown as a deletion.');
     });
 
+    it("shows no way of waiting in a preview that does not know the gateway's Istio yet", async () => {
+        const list = await startRuntime(true), log = captureLog(), requests: Partial<DeclarationInput> = { route: "tls-origination", ports: [{ number: 80, protocol: "HTTP" }] };
+        new ExternalEgressHost("partner-api", args(replaced(input(requests), ["gateway", "istioVersion"], () => unknown()) as DeclarationInput));
+        await settled();
+        expect(log.stop().join("\n")).to.contain("EnvoyFilter/gateway is left out of this preview, since it depends on gateway.istioVersion, which is not known yet");
+        for (const leg of ["gateway-leg", "mesh-leg"]) {
+            const { http: [route] = [] } = objects(list).find(({ name }) => name === `partner-api-${leg}`)?.inputs["spec"] as { http?: { retries: unknown; match: unknown }[] };
+            expect([route?.retries, route?.match].map((value) => pulumi.isUnknown(value)), leg).to.deep.equal([true, false]);
+        }
+    });
+
     it("refuses plain values at once, with every problem, and registers nothing", async () => {
         const list = await startRuntime();
         const bad = { ...args(input()), pool: { membership: "fixed" as const }, outlier: { maxEjectionPercent: 0 } };
