@@ -87,7 +87,7 @@ async function inQuick<Inputs, Figures>(cell: Cell<Inputs, Figures>, lab: Lab, g
 /** Cells that are measured at once, when the first of them is asked for; nobody has figures before all have ended, so that no hook disturbs one. */
 class SideBySide {
     private readonly cells = new Map<unknown, (lab: Lab) => Promise<unknown>>();
-    private running: Promise<ReadonlyMap<unknown, PromiseSettledResult<unknown>>> | undefined;
+    private running: ReadonlyMap<unknown, Promise<unknown>> | undefined;
 
     add<Inputs, Figures>(cell: Cell<Inputs, Figures>): void {
         const { quick } = cell;
@@ -99,10 +99,9 @@ class SideBySide {
     }
 
     async figures<Inputs, Figures>(cell: Cell<Inputs, Figures>, lab: Lab): Promise<Figures> {
-        this.running ??= Promise.allSettled([...this.cells.values()].map((measure) => measure(lab))).then((results) => new Map([...this.cells.keys()].map((key, index) => [key, results[index]] as const).filter((entry): entry is [unknown, PromiseSettledResult<unknown>] => entry[1] !== undefined)));
-        const result = (await this.running).get(cell);
-        if (result?.status !== "fulfilled") throw result?.reason;
-        return result.value as Figures;
+        this.running ??= new Map([...this.cells].map(([key, measure]) => [key, measure(lab)]));
+        await Promise.allSettled(this.running.values());
+        return await this.running.get(cell) as Figures;
     }
 }
 
