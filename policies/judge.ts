@@ -1,5 +1,5 @@
 // Runs rules on objects: configuration and pool knowledge in, findings out, the same for every engine. No side effects but reading the catalogue.
-import { type Path, formatPath } from "../model";
+import { type Path, formatPath } from "../model/problem";
 import type { Catalogues } from "./catalogues";
 import { type PoolConfiguration, readConfiguration } from "./configuration";
 import { EXEMPTION_RULE, exemptionOf } from "./exemptions";

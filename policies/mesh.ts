@@ -1,5 +1,5 @@
 // All objects that are judged together, and what proxies see of them. Indexes are made once and shared by the rules.
-import type { Path } from "../model";
+import type { Path } from "../model/problem";
 import { EVERYWHERE } from "../model/preflight";
 import { type Viewers, viewersOf } from "../model/visibility";
 import type { MeshObject } from "./objects";

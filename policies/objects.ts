@@ -1,6 +1,7 @@
 // The objects that rules read, in any resource that reaches Pulumi's engine (generic and generated classes, patches, lists,
 // children) and in any plain Kubernetes object.
-import { type Path, normaliseHost } from "../model";
+import { normaliseHost } from "../model/host";
+import type { Path } from "../model/problem";
 import { type Plain, type PlainObject, UNKNOWN, type Unknown, isList, isObject, own, plainCopy } from "./plain";
 import { SECRET, secretsOf } from "./secrets";
 

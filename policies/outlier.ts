@@ -1,5 +1,7 @@
 // Every place in a DestinationRule where outlierDetection stands, and the pool that it acts on.
-import { type Path, type Pool, normaliseHost } from "../model";
+import type { Pool } from "../model/annotations";
+import { normaliseHost } from "../model/host";
+import type { Path } from "../model/problem";
 import { isEjectionOff } from "../model/ejection";
 import type { MeshObject } from "./objects";
 import { UNKNOWN, type Unknown, isObject } from "./plain";

@@ -1,5 +1,6 @@
 // What is known of the pool behind a host: from the object's own annotations, then the pack's configuration, then the catalogue.
-import { ANNOTATIONS, type Pool, hostMatches, normaliseHost, poolFromAnnotations } from "../model";
+import { ANNOTATIONS, type Pool, poolFromAnnotations } from "../model/annotations";
+import { hostMatches, normaliseHost } from "../model/host";
 import type { MeshObject } from "./objects";
 import { UNKNOWN } from "./plain";
 

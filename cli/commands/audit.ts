@@ -14,7 +14,7 @@ export async function auditCommand(paths: readonly string[], options: AuditOptio
     if (options.listRules) return await listRules();
     const restoreSignals = exitOnSignals();
     try {
-        const report = await audit(prepare(paths, options, (what, done, all) => progress.show(what, done, all)));
+        const report = await audit(await prepare(paths, options, (what, done, all) => progress.show(what, done, all)));
         progress.end();
         if (options.writeBaseline !== undefined) return await keepBaseline(options.writeBaseline, report);
         const code = exitCodeOf(report);

@@ -1,5 +1,7 @@
 // ServiceEntries as proxies see them: one line per host.
-import { CONNECT_STRATEGY_ANNOTATION, type Path, Resolution, isLogicalDns, normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
+import { CONNECT_STRATEGY_ANNOTATION, Resolution, isLogicalDns } from "../../model/resolution";
 import { covers } from "../../model/preflight";
 import { type Viewers, commonViewers, isNobody } from "../../model/visibility";
 import type { Mesh } from "../mesh";
