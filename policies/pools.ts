@@ -30,7 +30,7 @@ export class Pools {
     of(object: MeshObject, host: string): PoolAnswer {
         const own = annotated(object, host), known = this.known(host);
         // Annotations carry no window.
-        if (own.state === "declared") return { ...own, pool: { ...own.pool, lossWindow: known?.lossWindow } };
+        if (own.state === "declared") return known?.lossWindow === undefined ? own : { ...own, pool: { ...own.pool, lossWindow: known.lossWindow } };
         if (own.state === "unknown") return own;
         if (known !== undefined) return { state: "declared", pool: known, isSecret: false, isSizeUnknown: false };
         return { state: this.complete && !object.isPatch ? "undeclared" : "unknown" };
@@ -55,12 +55,13 @@ export class Pools {
 function annotated(object: MeshObject, host: string): PoolAnswer {
     const about = object.annotation(ANNOTATIONS.host), membership = object.annotation(ANNOTATIONS.membership);
     if (about === UNKNOWN || membership === UNKNOWN) return { state: "unknown" };
-    if (about !== undefined && normaliseHost(about) !== normaliseHost(host)) return { state: "undeclared" };
+    if (about !== undefined && about !== host && normaliseHost(about) !== normaliseHost(host)) return { state: "undeclared" };
+    return object.once("annotated pool", () => annotatedPool(object, membership));
+}
+
+function annotatedPool(object: MeshObject, membership: string | undefined): PoolAnswer {
     const count = object.annotation(ANNOTATIONS.addressesPerAnswer);
-    const pool = poolFromAnnotations({
-        [ANNOTATIONS.membership]: membership,
-        ...(typeof count === "string" ? { [ANNOTATIONS.addressesPerAnswer]: count } : {}),
-    });
+    const pool = poolFromAnnotations({ [ANNOTATIONS.membership]: membership, [ANNOTATIONS.addressesPerAnswer]: count === UNKNOWN ? undefined : count });
     if (pool === undefined) return { state: "undeclared" };
     const isSecret = [ANNOTATIONS.membership, ANNOTATIONS.addressesPerAnswer].some((name) => object.isSecret(["metadata", "annotations", name]));
     return { state: "declared", pool, isSecret, isSizeUnknown: count === UNKNOWN };
