@@ -87,7 +87,7 @@ function refusal(name: string, text: string): string | undefined {
 }
 
 function metadataRefusal(name: string): string | undefined {
-    return METADATA_NAMES.some((metadata) => hostMatches(name, metadata)) ? "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there" : undefined;
+    return (name.startsWith("*") ? METADATA_NAMES.some((metadata) => hostMatches(name, metadata)) : METADATA_NAMES.includes(name)) ? "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there" : undefined;
 }
 
 function localRefusal(name: string): string | undefined {

@@ -20,11 +20,15 @@ export type PoolAnswer =
     | { readonly state: "unknown" };
 
 export class Pools {
+    private readonly sources: readonly Source[];
+
     /**
      * @param sources in the order in which they count
      * @param complete false where a source could not be read, so that a host in none of the others is not known to be undeclared
      */
-    constructor(private readonly sources: readonly (readonly HostPool[])[], private readonly complete: boolean) {}
+    constructor(sources: readonly (readonly HostPool[])[], private readonly complete: boolean) {
+        this.sources = sources.filter((pools) => pools.length > 0).map((pools) => new Source(pools));
+    }
 
     /** The pool behind a host of an object. */
     of(object: MeshObject, host: string): PoolAnswer {
@@ -44,7 +48,7 @@ export class Pools {
     /** What the configuration or the catalogue says of a host. */
     known(host: string): HostPool | undefined {
         for (const source of this.sources) {
-            const pool = find(source, host);
+            const pool = source.find(host);
             if (pool !== undefined) return pool;
         }
         return undefined;
@@ -67,8 +71,22 @@ function annotatedPool(object: MeshObject, membership: string | undefined): Pool
     return { state: "declared", pool, isSecret, isSizeUnknown: count === UNKNOWN };
 }
 
-/** The first that names the host exactly, otherwise the first pattern that covers it. */
-function find(source: readonly HostPool[], host: string): HostPool | undefined {
-    const name = normaliseHost(host);
-    return source.find((entry) => normaliseHost(entry.host) === name) ?? source.find((entry) => hostMatches(entry.host, name));
+/** The pools of one source, by name: a catalogue has as many as there are hosts to look up. */
+class Source {
+    private readonly exact = new Map<string, HostPool>();
+    private readonly patterns: readonly HostPool[];
+
+    constructor(pools: readonly HostPool[]) {
+        for (const pool of pools) {
+            const name = normaliseHost(pool.host);
+            if (!this.exact.has(name)) this.exact.set(name, pool);
+        }
+        this.patterns = pools.filter(({ host }) => host.startsWith("*"));
+    }
+
+    /** The first that names the host exactly, otherwise the first pattern that covers it. */
+    find(host: string): HostPool | undefined {
+        const name = normaliseHost(host);
+        return this.exact.get(name) ?? this.patterns.find((pool) => hostMatches(pool.host, name));
+    }
 }
