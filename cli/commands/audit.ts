@@ -12,11 +12,12 @@ import { exitOnSignals } from "../streams";
 /**
  * How much V8 lets a function run before it optimises it, about seven times its default. Most functions of an audit run for some
  * thousand objects: optimising them took another core for half of the audit's time, and won nothing (measured, docs/performance.md).
+ * Later versions of Node.js have a compiler in between, and no such flag.
  */
-const OPTIMISE_LATER = "--interrupt-budget=500000";
+const OPTIMISE_LATER = "--interrupt-budget=500000", WITH_FLAG = /^v20\./;
 
 export async function auditCommand(paths: readonly string[], options: AuditOptions): Promise<ExitCode> {
-    setFlagsFromString(OPTIMISE_LATER);
+    if (WITH_FLAG.test(process.version)) setFlagsFromString(OPTIMISE_LATER);
     const started = Date.now(), { prepare } = await import("../audit/options.js"), { audit } = await import("../audit/index.js");
     const { Progress } = await import("../audit/progress.js"), progress = new Progress(process.stderr);
     if (options.listRules) return await listRules();
