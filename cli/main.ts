@@ -35,26 +35,16 @@ function commandLine(finish: (code: ExitCode) => void): Command {
         .option("--remove", "take the stack out of it", false)
         .exitOverride()
         .action(async (options: RegisterOptions) => finish((await import("./commands/register.js")).register(options)));
-    program.command("plan")
+    choosingHosts(program.command("plan"))
         .description("say what the failovers of hosts will cost, second by second, with each device and without, what the GSLB could change, and the runbook; nothing is asked, and only the report is written")
-        .argument("[host...]", "declarations, by their name or host")
-        .option("--all", "every host", false)
-        .option("--env <env>", "the environment, whose program is run: there is a Pulumi.<env>.yaml for it")
-        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
-        .option("--catalogue <file>", "the hosts of a catalogue instead")
         .addOption(new Option("--format <format>", "the form of the report; svg has the pictures only, mermaid the times only").choices(PLAN_FORMATS).default("text"))
         .option("--output <file>", "write the report there; Markdown's pictures go beside it")
         .option("--rate <number>", "new connections a second", "20")
         .option("--proxies <number>", "how many gateway pods (with route direct: sidecars) share them, each of which learns by itself", "1")
         .exitOverride()
         .action(async (hosts: readonly string[], options: PlanOptions) => finish(await (await import("./commands/plan.js")).plan(hosts, options)));
-    program.command("verify-pool")
+    choosingHosts(program.command("verify-pool"))
         .description("ask DNS whether it answers what pools declare: their standby addresses, and how many addresses at once; only DNS questions are sent. Exit codes: 0 as declared, 1 drift, 2 wrong call, 3 something could not be asked")
-        .argument("[host...]", "declarations, by their name or host")
-        .option("--all", "every host", false)
-        .option("--env <env>", "the environment, whose program is run: there is a Pulumi.<env>.yaml for it")
-        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
-        .option("--catalogue <file>", "the hosts of a catalogue instead")
         .option("--resolver <ip[:port]>", "whom to ask, best the resolver of the gateway's pods (default: this machine's)")
         .option("--times <number>", "how often each host is asked for", "3")
         .option("--interval <seconds>", "between two rounds of questions; resolvers answer the same for a TTL", "1")
@@ -112,6 +102,15 @@ function collected(value: string, former: readonly string[]): readonly string[] 
 
 function listed(value: string, former: readonly string[]): readonly string[] {
     return [...former, ...value.split(",").map((word) => word.trim()).filter((word) => word !== "")];
+}
+
+/** What commands about some hosts of an environment or a catalogue take. */
+function choosingHosts(command: Command): Command {
+    return command.argument("[host...]", "declarations, by their name or host")
+        .option("--all", "every host", false)
+        .option("--env <env>", "the environment, whose program is run: there is a Pulumi.<env>.yaml for it")
+        .option("--project <dir>", "the folder of Pulumi.yaml", ".")
+        .option("--catalogue <file>", "the hosts of a catalogue instead");
 }
 
 /** Whoever reads may stop reading, as `head` does: that is no error of ours. */

@@ -109,6 +109,12 @@ export interface GatewayDeploymentArgs {
      */
     memoryLimit?: pulumi.Input<string>;
     /**
+     * Connections of applications that a pod takes at most at a time; it closes each further one at once, and the sidecar tries the
+     * next pod. Of memoryLimit a third at most may go into them, at 20 KiB for one that waits for a failover (measured).
+     * @default 10000
+     */
+    maxConnections?: pulumi.Input<number>;
+    /**
      * Whether the gateway may read the Secrets of its namespace, all of them, which `tls.credentialName` needs.
      * @default false
      */

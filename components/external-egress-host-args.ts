@@ -50,7 +50,8 @@ export interface FailoverArgs {
      */
     envoyRefresh?: pulumi.Input<string>;
     /**
-     * What a new connection does that cannot be made: `wait` (the gateway tries again for the loss window and 5 s) or `fail`.
+     * What a new connection, or a request of an HTTP port, does that cannot be made: `wait` (the gateway tries again for the loss window
+     * and 5 s) or `fail`.
      * @default "wait" where the route has a gateway: one address dead for a window of 20 s, 0 of 8,250 failed (measured)
      */
     onConnectFailure?: pulumi.Input<OnConnectFailure>;

@@ -49,7 +49,11 @@ function podsOf(object: string, gateway: Gateway, deployment: GatewayDeployment)
                 labels: { ...labels, "sidecar.istio.io/inject": "true", ...(deployment.revision === undefined ? {} : { "istio.io/rev": deployment.revision }) },
                 annotations: {
                     "inject.istio.io/templates": "gateway",
-                    "proxy.istio.io/config": JSON.stringify({ terminationDrainDuration: toSeconds(drainSeconds * 1000) }),
+                    "proxy.istio.io/config": JSON.stringify({
+                        terminationDrainDuration: toSeconds(drainSeconds * 1000),
+                        // Of all listeners together. The agent reads it here only: as the container's environment it has no effect (measured).
+                        proxyMetadata: { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: String(deployment.maxConnections) },
+                    }),
                     ...STATISTICS,
                 },
             },

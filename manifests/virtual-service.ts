@@ -1,11 +1,17 @@
 // VirtualService: the gateway leg, bound to the gateway, and the mesh leg, which moves the traffic to it.
-import { type Declaration, type DeclaredPort, GatewayConsumers, Protocol, gatewayPort, isMutualToGateway, objectName, subsetName, usesGateway } from "../model";
+import {
+    type Declaration, type DeclaredPort, GatewayConsumers, Protocol, type RequestRetries, decideRequestRetries, gatewayPort, isMutualToGateway, objectName, subsetName, toSeconds, usesGateway,
+} from "../model";
 import { type Manifest, kubernetesObject } from "./manifest";
 
 type Section = "http" | "tls" | "tcp";
 
 /** Before any byte of a request has left: nothing that was sent is repeated. Istio's own default repeats more. */
-const RETRIES = { attempts: 2, retryOn: "connect-failure,refused-stream" };
+const RETRY_ON = "connect-failure,refused-stream";
+
+function retries({ retries: attempts, backOffMs }: RequestRetries): object {
+    return { attempts, retryOn: RETRY_ON, ...(backOffMs === undefined ? {} : { backoff: toSeconds(backOffMs) }) };
+}
 
 /**
  * What the mesh tells itself about a request, and the host would read too: the client's certificate and identity, its pod's
@@ -17,11 +23,11 @@ const INSIDE_ONLY = [
 ];
 
 /** The routes by section, in the order of the ports; sections without routes are left out. */
-function sections(ports: readonly DeclaredPort[], sectionOf: (port: DeclaredPort) => Section, routeOf: (port: DeclaredPort, section: Section) => object): Record<string, object[]> {
+function sections(ports: readonly DeclaredPort[], repeated: RequestRetries, sectionOf: (port: DeclaredPort) => Section, routeOf: (port: DeclaredPort, section: Section) => object): Record<string, object[]> {
     const result: Partial<Record<Section, object[]>> = {};
     for (const port of ports) {
         const section = sectionOf(port);
-        (result[section] ??= []).push({ ...routeOf(port, section), ...(section === "http" ? { retries: RETRIES } : {}) });
+        (result[section] ??= []).push({ ...routeOf(port, section), ...(section === "http" ? { retries: retries(repeated) } : {}) });
     }
     return result;
 }
@@ -33,7 +39,7 @@ export function gatewayLeg(name: string, declaration: Declaration): readonly Man
     const identity = { kind: "VirtualService", name: `${objectName(host)}-gateway`, namespace: gateway.namespace, carriesPool: false } as const;
     const gateways = [`${gateway.namespace}/${objectName(host)}`];
     const sectionOf = ({ protocol }: DeclaredPort): Section => (protocol === Protocol.Http ? "http" : isMutualToGateway(route) ? "tcp" : "tls");
-    const routes = sections(declaration.ports, sectionOf, (port, section) => ({
+    const routes = sections(declaration.ports, decideRequestRetries(declaration, "gateway"), sectionOf, (port, section) => ({
         match: [{ gateways, port: gatewayPort(port, route), ...(section === "tls" ? { sniHosts: [host] } : {}) }],
         route: [{ destination: { host, port: { number: port.number } } }],
         ...(section === "http" ? { headers: { request: { remove: INSIDE_ONLY } } } : {}),
@@ -51,7 +57,7 @@ export function meshLeg(name: string, declaration: Declaration): readonly Manife
     const { host, route, gateway, consumers } = declaration;
     if (!usesGateway(route) || gateway === undefined || !declaration.active) return [];
     const identity = { kind: "VirtualService", name: `${objectName(host)}-mesh`, namespace: declaration.namespace, carriesPool: false } as const;
-    const routes = sections(declaration.ports, ({ protocol }) => MESH_SECTIONS[protocol], (port, section) => ({
+    const routes = sections(declaration.ports, decideRequestRetries(declaration, "sidecar"), ({ protocol }) => MESH_SECTIONS[protocol], (port, section) => ({
         match: [{ gateways: ["mesh"], port: port.number, ...(section === "tls" ? { sniHosts: [host] } : {}) }],
         route: [{ destination: { host: gateway.serviceHost, subset: subsetName(declaration), port: { number: gatewayPort(port, route) } } }],
     }));

@@ -1,8 +1,8 @@
 // The ports of a declaration against the route table and the gateway.
 import type { Declaration } from "./declaration";
-import { isWildcard } from "./outlier";
 import { gatewayPort } from "./ports";
 import { type Path, type Problems, formatPath } from "./problem";
+import { isWildcard } from "./resolution";
 import { originatesTls, refuseRoute, usesGateway } from "./routes";
 
 export function checkPorts(problems: Problems, declaration: Declaration): void {

@@ -78,7 +78,7 @@ const failoverSchema = z.strictObject({
     dnsTtl: duration("The TTL of the host's address records."),
     envoyRefresh: duration("How long after a resolver has the new answer the proxy asks again. Default: dnsTtl + 100 ms, a resolver's cache and istiod's DNS jitter.").optional(),
     onConnectFailure: z.enum(OnConnectFailure).optional()
-        .describe("What a new connection does that cannot be made: wait (the gateway tries again for the loss window and a margin) or fail. Default wait, where the route has a gateway."),
+        .describe("What a new connection, or a request of an HTTP port, does that cannot be made: wait (the gateway tries again for the loss window and a margin) or fail. Default wait, where the route has a gateway."),
     longestConnection: duration("The longest time that an application keeps one connection; the old address must serve that long after a planned failover.").optional(),
 }).describe("What the GSLB does in a failover; the loss window follows from it.");
 

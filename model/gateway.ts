@@ -18,6 +18,12 @@ export type GatewayMode = (typeof GatewayMode)[keyof typeof GatewayMode];
 const PROXY_PORTS = [15000, 15001, 15004, 15006, 15008, 15020, 15021, 15053, 15090];
 /** Istio's own charts name a gateway's objects so; taking them over would be an accident. */
 const CHART_NAMES = ["istio-egressgateway", "istio-ingressgateway"];
+/** Envoy's counters of connections, and its own limit. */
+const MAX_INT32 = 2 ** 31 - 1;
+/** What a connection that waits for a failover takes of a pod's memory (measured, 2,000 of them: docs/measurements/waiting-limits.md). */
+export const WAITING_CONNECTION_BYTES = 20 * 1024;
+/** Of its memory limit a pod may give a third to connections that wait: its hosts and the connections that are open need the rest. */
+const WAITING_SHARE = 1 / 3;
 /** Room in a Service's name for nothing else: it is a DNS label. */
 const MAX_LABEL = 63;
 
@@ -36,6 +42,7 @@ const deploymentSchema = z.strictObject({
     cpuRequest: quantity("The CPU that a pod requests. Default 200m.").default("200m"),
     memoryRequest: quantity("The memory that a pod requests. Default 256Mi.").default("256Mi"),
     memoryLimit: quantity("The memory at which a pod is ended. Default 1Gi.").default("1Gi"),
+    maxConnections: z.int().min(1).max(MAX_INT32).default(10_000).describe("Connections of applications that a pod takes at most at a time; it closes each further one at once, and the sidecar tries the next pod. It bounds the memory and the sockets of connections that wait for a failover. Default 10000."),
     readSecrets: z.boolean().default(false).describe("Whether the gateway may read the Secrets of its namespace, which credentialName needs. Default false."),
 }).describe("How the gateway is deployed, with mode deploy.");
 
@@ -97,6 +104,10 @@ function checkDeployment(problems: Problems, name: string, gateway: Gateway, dep
     if (object.length > MAX_LABEL || !LABEL_PATTERN.test(object)) problems.add(["deployment", "name"], `is ${show(object)}, which is not the name of a Service (RFC 1123 label, ${MAX_LABEL} characters at most): give a name.`);
     else if (CHART_NAMES.includes(object)) problems.add(["deployment", "name"], `is ${show(object)}, the name of the gateway of Istio's charts, whose objects this one would take over: choose another, or mode existing.`);
     if (deployment.minReplicas > deployment.maxReplicas) problems.add(["deployment", "maxReplicas"], `is ${deployment.maxReplicas}, but minReplicas is ${deployment.minReplicas}: raise it.`, [["deployment", "minReplicas"]]);
+    const memory = bytes(deployment.memoryLimit), waiting = deployment.maxConnections * WAITING_CONNECTION_BYTES;
+    if (waiting > memory * WAITING_SHARE) {
+        problems.add(["deployment", "maxConnections"], `is ${deployment.maxConnections}: so many connections that wait for a failover take ${Math.ceil(waiting / MEBI)} MiB of a pod, more than a third of memoryLimit (${deployment.memoryLimit}), which may end it: set it to ${Math.floor(memory * WAITING_SHARE / WAITING_CONNECTION_BYTES)} or less, or raise memoryLimit.`, [["deployment", "memoryLimit"]]);
+    }
     for (const field of ["longestConnection", "endpointRemoval"] as const) {
         const ms = milliseconds(deployment[field]);
         if (ms % 1000 !== 0) problems.add(["deployment", field], `is ${show(deployment[field])}, but Kubernetes takes whole seconds: round it.`);
@@ -104,6 +115,15 @@ function checkDeployment(problems: Problems, name: string, gateway: Gateway, dep
     (gateway.ports ?? []).forEach(({ number, targetPort = number }, index) => {
         if (PROXY_PORTS.includes(targetPort)) problems.add(["ports", index, "targetPort"], `is ${targetPort}, on which istio-proxy itself listens: give another targetPort.`, [["ports", index, "number"]]);
     });
+}
+
+const MEBI = 2 ** 20;
+const UNITS: Readonly<Record<string, number>> = { m: 1e-3, "": 1, k: 1e3, M: 1e6, G: 1e9, Ki: 2 ** 10, Mi: MEBI, Gi: 2 ** 30 };
+
+/** A quantity of Kubernetes as the schema takes it, in bytes. */
+function bytes(text: string): number {
+    const unit = /[a-zA-Z]*$/.exec(text)?.[0] ?? "";
+    return Number(text.slice(0, text.length - unit.length)) * (UNITS[unit] ?? NaN);
 }
 
 /** How a pod goes: first no sidecar knows it any more, then its connections end, then it does. */

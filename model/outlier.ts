@@ -2,8 +2,7 @@
 import type { Declaration } from "./declaration";
 import { milliseconds } from "./duration";
 import { DEFAULT_MAX_EJECTION_PERCENT, DEFAULT_MIN_HEALTH_PERCENT } from "./guard";
-import { parseHost } from "./host";
-import { Membership, Resolution, decideResolution } from "./resolution";
+import { Membership, Resolution, resolutionOf } from "./resolution";
 import { STANDBY_CONNECT_TIMEOUT_MS, countedHosts, standbyAddresses, standbyEjectionPercent } from "./standby";
 
 /** Settings of Istio's OutlierDetection for an L4 path, where only connect failures and time-outs count. */
@@ -26,16 +25,6 @@ export const DEFAULT_OUTLIER: OutlierSettings = {
 
 /** The field documents' connect timeout; with Istio's own 10 s each connection to a silent address costs 10 s (lab). */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 1000;
-
-/** The resolution of a declaration. */
-export function resolutionOf(declaration: Declaration): ReturnType<typeof decideResolution> {
-    return decideResolution(declaration.pool, declaration.resolution, isWildcard(declaration.host));
-}
-
-export function isWildcard(host: string): boolean {
-    const verdict = parseHost(host);
-    return verdict.ok && verdict.host.wildcard;
-}
 
 /** Why outlier detection is nothing under LOGICAL_DNS. */
 export const EJECTION_OF_LOGICAL = "LOGICAL_DNS has one host, so an ejection is inert below 100 % and total at 100 %";

@@ -1,4 +1,6 @@
 // Pool → resolution: whether an address that is missing from a DNS answer means something decides Envoy's discovery.
+import type { Declaration } from "./declaration";
+import { parseHost } from "./host";
 
 export const Membership = {
     /** A small, known set of addresses: one that is missing from the answer is a failover signal. */
@@ -62,6 +64,16 @@ export function decideResolution(pool: { readonly membership: Membership }, forc
     const own = resolutionFor(pool.membership);
     if (forced === undefined || forced === own.resolution) return own;
     return { resolution: forced, reason: "the declaration forces it", consequence: consequenceOf(forced, pool.membership) };
+}
+
+/** The resolution of a declaration. */
+export function resolutionOf(declaration: Declaration): ResolutionDecision {
+    return decideResolution(declaration.pool, declaration.resolution, isWildcard(declaration.host));
+}
+
+export function isWildcard(host: string): boolean {
+    const verdict = parseHost(host);
+    return verdict.ok && verdict.host.wildcard;
 }
 
 /** What a resolution costs on a kind of pool; undefined when it is the right one. */

@@ -5,7 +5,7 @@ import type { Declaration } from "./declaration";
 import { ejectable } from "./guard";
 import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import type { Path, Problems } from "./problem";
-import { MAX_ADDRESSES_PER_ANSWER, Membership, Resolution, decideResolution } from "./resolution";
+import { MAX_ADDRESSES_PER_ANSWER, Membership, Resolution, resolutionOf } from "./resolution";
 
 /** The label of the endpoints, and its two values. */
 export const STANDBY_TIER = { label: "tier", primary: "primary", standby: "standby" } as const;
@@ -62,9 +62,9 @@ export function standbyConsequences(declaration: Pick<Declaration, "pool">): rea
 }
 
 export function checkStandby(problems: Problems, declaration: Declaration): void {
-    const { pool, host, gateway, outlier } = declaration, addresses = standbyAddresses(declaration), at: Path = ["pool", "standbyAddresses"];
+    const { pool, gateway, outlier } = declaration, addresses = standbyAddresses(declaration), at: Path = ["pool", "standbyAddresses"];
     if (addresses === undefined) return;
-    const { resolution } = decideResolution(pool, declaration.resolution, host.startsWith("*."));
+    const { resolution } = resolutionOf(declaration);
     if (pool.membership !== Membership.Fixed || resolution !== Resolution.Dns) {
         problems.add(at, `has no effect with ${pool.membership === Membership.Fixed ? `resolution ${resolution}` : "a rotating pool"}: only under DNS can known addresses stand by behind what DNS answers; remove it.`, [["pool", "membership"], ["resolution"], ["host"]]);
         return;

@@ -1,12 +1,13 @@
 // Waiting instead of failing: the gateway tries again for as long as a failover can last, before any byte has left. Envoy's
-// TCP proxy does so by max_connect_attempts and backoff_options, which Istio exposes nowhere but in an EnvoyFilter.
+// TCP proxy does so by max_connect_attempts and backoff_options, which Istio exposes nowhere but in an EnvoyFilter; its router
+// repeats requests by the fields of a VirtualService.
 import { type Declaration, EnvoyFilters, OnConnectFailure } from "./declaration";
 import { formatDuration } from "./duration";
 import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
-import { connectTimeoutMs, resolutionOf } from "./outlier";
+import { connectTimeoutMs } from "./outlier";
 import { carriesRequests } from "./ports";
 import type { Path, Problems } from "./problem";
-import { Resolution } from "./resolution";
+import { Resolution, resolutionOf } from "./resolution";
 import { isMutualToGateway, usesGateway } from "./routes";
 import { standbyAddresses, standbyOverprovisioning } from "./standby";
 import { declaredWindowMs } from "./window";
@@ -23,6 +24,15 @@ export interface BackOff {
  * at once costs about two attempts a second.
  */
 export const WAIT_BACK_OFF: BackOff = { baseMs: 50, maxMs: 1000 };
+
+/** Between two attempts of one request: Envoy's router takes ten times the base as the longest pause, and a VirtualService has no field for another. */
+export const REQUEST_BACK_OFF: BackOff = { baseMs: 100, maxMs: 1000 };
+
+/** The oldest Istio whose VirtualService has `retries.backoff` (istio.io/api 1.26.0); without it all attempts of a request are over within seconds. */
+export const REQUEST_BACK_OFF_SINCE = { major: 1, minor: 26 } as const;
+
+/** How often a request that could not be sent is repeated where nothing waits: Istio's own number. */
+export const REQUEST_RETRIES = 2;
 
 /** A GSLB that is a little slower than declared, and an attempt or two that are on their way. */
 export const WAIT_MARGIN_MS = 5000;
@@ -120,33 +130,60 @@ export type WaitingDecision =
     | { readonly waits: true; readonly waiting: Waiting; readonly reason: string }
     | { readonly waits: false; readonly reason: string };
 
-/** Whether new connections wait for a failover, for how long, and why. */
+/** Whether new connections wait for a failover, for how long, and why; where all ports are HTTP, whether requests do. */
 export function decideWaiting(declaration: Declaration): WaitingDecision {
+    const { route, gateway, ports } = declaration, version = parseIstioVersion(gateway?.istioVersion ?? "");
+    if (ports.every(({ protocol }) => carriesRequests(protocol))) return decideRequestWaiting(declaration);
+    return decide(declaration, WAIT_BACK_OFF, isMutualToGateway(route), () => {
+        if (gateway?.envoyFilters === EnvoyFilters.Forbidden) return "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts";
+        return version !== undefined && compareIstio(version, BACK_OFF_SINCE) < 0 ? `the Envoy of Istio ${formatIstio(version)} is not known to have connect attempts with a back-off, which ${formatIstio(BACK_OFF_SINCE)} has` : undefined;
+    });
+}
+
+/** The same for requests of HTTP ports, which the gateway repeats by the VirtualService's own fields. */
+export function decideRequestWaiting(declaration: Declaration): WaitingDecision {
+    const version = parseIstioVersion(declaration.gateway?.istioVersion ?? "");
+    return decide(declaration, REQUEST_BACK_OFF, false, () => version !== undefined && compareIstio(version, REQUEST_BACK_OFF_SINCE) < 0
+        ? `the VirtualService of Istio ${formatIstio(version)} has no back-off for retries, which ${formatIstio(REQUEST_BACK_OFF_SINCE)} has: a request is repeated twice on connect failure, and then answered with 503` : undefined);
+}
+
+function decide(declaration: Declaration, backOff: BackOff, hasHandshake: boolean, obstacle: () => string | undefined): WaitingDecision {
     const { failover, route, gateway } = declaration, window = declaredWindowMs(declaration);
     if (!usesGateway(route) || gateway === undefined) return { waits: false, reason: `route ${route} has no gateway that could wait` };
     if (failover === undefined || window === undefined) return { waits: false, reason: "how long a failover takes is not declared (failover)" };
     if (failover.onConnectFailure === OnConnectFailure.Fail) return { waits: false, reason: "the declaration says fail" };
-    if (declaration.ports.every(({ protocol }) => carriesRequests(protocol))) return { waits: false, reason: "requests of HTTP ports are repeated twice on connect failure, and then answered with 503" };
-    if (gateway.envoyFilters === EnvoyFilters.Forbidden) return { waits: false, reason: "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts" };
-    const version = parseIstioVersion(gateway.istioVersion);
-    if (version !== undefined && compareIstio(version, BACK_OFF_SINCE) < 0) return { waits: false, reason: `the Envoy of Istio ${formatIstio(version)} is not known to have connect attempts with a back-off, which ${formatIstio(BACK_OFF_SINCE)} has` };
-    const timeout = connectTimeoutMs(declaration), budgetMs = Math.min(window + WAIT_MARGIN_MS, LONGEST_BUDGET_MS), attempts = attemptsFor(budgetMs);
+    const reason = obstacle();
+    if (reason !== undefined) return { waits: false, reason };
+    const timeout = connectTimeoutMs(declaration), budgetMs = Math.min(window + WAIT_MARGIN_MS, LONGEST_BUDGET_MS), attempts = attemptsFor(budgetMs, backOff);
     // An attempt that begins at the end of the budget may still finish.
-    const handshake = Math.ceil((budgetMs + timeout + WAIT_BACK_OFF.maxMs) / 1000) * 1000;
+    const handshake = Math.ceil((budgetMs + timeout + backOff.maxMs) / 1000) * 1000;
     return {
         waits: true,
-        waiting: { budgetMs, attempts, backOff: WAIT_BACK_OFF, longestHoldMs: longestHold(attempts, timeout), ...(isMutualToGateway(route) ? { handshakeTimeoutMs: handshake } : {}) },
+        waiting: { budgetMs, attempts, backOff, longestHoldMs: longestHold(attempts, timeout, backOff), ...(hasHandshake ? { handshakeTimeoutMs: handshake } : {}) },
         reason: budgetMs < window + WAIT_MARGIN_MS
             ? `the declared window of ${formatDuration(window)} is longer than applications wait, so that the gateway tries for ${formatDuration(budgetMs)} only`
             : `the declared window of ${formatDuration(window)} and a margin of ${formatDuration(WAIT_MARGIN_MS)}`,
     };
 }
 
-export function checkWaiting(problems: Problems, { failover, route, ports }: Declaration): void {
-    if (failover?.onConnectFailure !== OnConnectFailure.Wait) return;
+/** How often a request that could not be sent is repeated, and the base of the back-off; without one it is Envoy's, 25 ms. */
+export interface RequestRetries {
+    readonly retries: number;
+    readonly backOffMs?: number;
+}
+
+/** What the gateway and the sidecar repeat of HTTP ports: the gateway for as long as a failover lasts, the sidecar as for connections (HOP_RETRY). */
+export function decideRequestRetries(declaration: Declaration, at: "gateway" | "sidecar"): RequestRetries {
+    const decision = decideRequestWaiting(declaration);
+    if (!decision.waits) return { retries: REQUEST_RETRIES };
+    const { attempts, backOff } = at === "gateway" ? decision.waiting : HOP_RETRY;
+    return { retries: attempts - 1, backOffMs: backOff.baseMs };
+}
+
+export function checkWaiting(problems: Problems, { failover, route }: Declaration): void {
+    if (failover?.onConnectFailure !== OnConnectFailure.Wait || usesGateway(route)) return;
     const at: Path = ["failover", "onConnectFailure"];
-    if (!usesGateway(route)) problems.add(at, `is "wait", but with route ${route} there is no gateway that could wait: remove it, or choose route mtls-passthrough.`, [["route"]]);
-    else if (ports.every(({ protocol }) => carriesRequests(protocol))) problems.add(at, `is "wait", but has no effect on HTTP ports, on which a request is repeated twice on connect failure and then answered with 503: remove it.`, [["ports"], ["route"]]);
+    problems.add(at, `is "wait", but with route ${route} there is no gateway that could wait: remove it, or choose route mtls-passthrough.`, [["route"]]);
 }
 
 /** What is set at the host's cluster in the gateway beside the DestinationRule's fields. */
@@ -172,7 +209,7 @@ export function lostWithoutFilters(declaration: Declaration): readonly string[] 
     if (gateway?.envoyFilters !== EnvoyFilters.Forbidden) return [];
     const allowed: Declaration = { ...declaration, gateway: { ...gateway, envoyFilters: EnvoyFilters.Allowed } }, waits = decideWaiting(allowed);
     return [
-        ...(failover !== undefined && waits.waits ? [`new connections fail in a failover instead of waiting for up to ${formatDuration(waits.waiting.budgetMs)}, since the gateway forbids EnvoyFilters.`] : []),
+        ...(failover !== undefined && waits.waits && !decideWaiting(declaration).waits ? [`new connections fail in a failover instead of waiting for up to ${formatDuration(waits.waiting.budgetMs)}, since the gateway forbids EnvoyFilters.`] : []),
         ...(standbyAddresses(declaration) === undefined ? [] : ["the first connections to a dead address fail until it is ejected (measured: up to 31 of 500), and with several addresses standby ones are used as soon as the healthy share falls below 72 %, since the gateway forbids EnvoyFilters."]),
         ...(decideCluster(allowed) === undefined ? [] : ["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters."]),
     ];

@@ -2,8 +2,8 @@
 import type { Declaration } from "./declaration";
 import { formatDuration, milliseconds } from "./duration";
 import { GuardVerdict, judgeGuard } from "./guard";
-import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_OUTLIER, connectTimeoutMs, decideOutlier, resolutionOf } from "./outlier";
-import { Membership, Resolution } from "./resolution";
+import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_OUTLIER, connectTimeoutMs, decideOutlier } from "./outlier";
+import { Membership, Resolution, resolutionOf } from "./resolution";
 import { standbyAddresses } from "./standby";
 
 /** istiod's PILOT_DNS_JITTER_DURATION, 100 ms by default (istio pilot/pkg/features), added to each refresh. */

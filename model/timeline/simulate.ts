@@ -26,8 +26,10 @@ export interface ProxySettings {
     readonly attempts: number;
     /** Between attempts; without one the next follows at once. */
     readonly backOff?: BackOff;
-    /** When a connection fails at the latest, whatever it does. */
+    /** The time-out of the handshake with the proxy, which cuts connections that wait: most of them. */
     readonly cutMs?: number;
+    /** The share of the connections to a dead address that it cuts; all by default. */
+    readonly cutShare?: Readonly<Record<Fault, number>>;
     /** Addresses of the second priority. */
     readonly standby: readonly string[];
     readonly overprovisioning?: number;
@@ -152,7 +154,7 @@ class Run {
         switch (event.kind) {
             case "begin": {
                 const { cutMs } = this.settings, worst = this.settings.attempts * this.settings.connectTimeoutMs;
-                if (cutMs !== undefined && (this.settings.attempts > 1 || cutMs < worst)) this.queue.add(this.now + cutMs, { kind: "cut", stream: event.stream });
+                if (cutMs !== undefined && (this.settings.attempts > 1 || cutMs < worst) && this.isCut()) this.queue.add(this.now + cutMs, { kind: "cut", stream: event.stream });
                 this.attempt(event.stream);
                 break;
             }
@@ -173,6 +175,11 @@ class Run {
         this.list = addresses;
         this.cluster.setAddresses(0, this.settings.keepsList ? addresses : addresses.slice(0, 1));
         this.published.set(0, { at: this.now === 0 ? -Infinity : this.now, isDue: false });
+    }
+
+    private isCut(): boolean {
+        const { cutShare } = this.settings, fault = this.situation.dead[0]?.fault;
+        return cutShare === undefined || fault === undefined || this.random() < cutShare[fault];
     }
 
     private attempt(stream: Stream): void {

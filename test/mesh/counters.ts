@@ -40,6 +40,12 @@ export class Envoy {
         return Object.fromEntries(Object.entries(all).map(([key, value]) => [key.slice(prefix.length), value]));
     }
 
+    /** What Prometheus reads of it: values by name and labels. */
+    async metrics(): Promise<ReadonlyMap<string, number>> {
+        const lines = (await this.text("/stats/prometheus")).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+        return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+    }
+
     async members(cluster: string): Promise<readonly Member[]> {
         const { cluster_statuses: clusters = [] } = await this.read<ClustersDump>("/clusters?format=json");
         const hosts = clusters.find(({ name }) => name === cluster)?.host_statuses ?? [];
@@ -87,9 +93,13 @@ export class Envoy {
     }
 
     private async read<Shape>(path: string): Promise<Shape> {
+        return JSON.parse(await this.text(path)) as Shape;
+    }
+
+    private async text(path: string): Promise<string> {
         const { status, text } = await this.agent.call("http", { port: ADMIN, path });
         if (status !== 200) throw new Error(`Envoy of ${this.id} answers ${path} with ${String(status)}: ${text.slice(0, 200)}`);
-        return JSON.parse(text) as Shape;
+        return text;
     }
 }
 

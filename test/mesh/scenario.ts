@@ -28,6 +28,8 @@ export interface Cell<Inputs, Figures> {
     readonly chart?: (figures: Figures) => Chart;
     /** Default 120,000. */
     readonly timeoutMs?: number;
+    /** In the quick set it runs beside the scenario's other such cells; each has hosts and addresses of its own. */
+    readonly isSideBySide?: boolean;
 }
 
 export interface Scenario {
@@ -51,6 +53,7 @@ export function isDue(scenarioId: string, cellId: string): boolean {
 export function scenario(id: string, text: ScenarioText, body: (scenario: Scenario) => void): void {
     describe(text.title, () => {
         let lab: Lab | undefined, order = 0;
+        const group = new SideBySide();
         before(async function () {
             this.timeout(START_MS);
             lab = await sharedLab();
@@ -65,19 +68,42 @@ export function scenario(id: string, text: ScenarioText, body: (scenario: Scenar
                 order += 1;
                 const place = order;
                 if (!isFull && cell.quick === undefined) return;
+                if (!isFull && cell.isSideBySide === true) group.add(cell);
                 it(cell.title, async function () {
                     this.timeout(cell.timeoutMs ?? CELL_MS);
                     if (lab === undefined) throw new Error("The lab did not start.");
-                    await (isFull ? inFull(id, text, cell, place, lab) : inQuick(cell, lab));
+                    await (isFull ? inFull(id, text, cell, place, lab) : inQuick(cell, lab, group));
                 });
             },
         });
     });
 }
 
-async function inQuick<Inputs, Figures>(cell: Cell<Inputs, Figures>, lab: Lab): Promise<void> {
+async function inQuick<Inputs, Figures>(cell: Cell<Inputs, Figures>, lab: Lab, group: SideBySide): Promise<void> {
     if (cell.quick === undefined) return;
-    cell.expect(await cell.measure(lab, cell.quick));
+    cell.expect(await (group.has(cell) ? group.figures(cell, lab) : cell.measure(lab, cell.quick)));
+}
+
+/** Cells that are measured at once, when the first of them is asked for; nobody has figures before all have ended, so that no hook disturbs one. */
+class SideBySide {
+    private readonly cells = new Map<unknown, (lab: Lab) => Promise<unknown>>();
+    private running: Promise<ReadonlyMap<unknown, PromiseSettledResult<unknown>>> | undefined;
+
+    add<Inputs, Figures>(cell: Cell<Inputs, Figures>): void {
+        const { quick } = cell;
+        if (quick !== undefined) this.cells.set(cell, (lab) => cell.measure(lab, quick));
+    }
+
+    has(cell: unknown): boolean {
+        return this.cells.has(cell);
+    }
+
+    async figures<Inputs, Figures>(cell: Cell<Inputs, Figures>, lab: Lab): Promise<Figures> {
+        this.running ??= Promise.allSettled([...this.cells.values()].map((measure) => measure(lab))).then((results) => new Map([...this.cells.keys()].map((key, index) => [key, results[index]] as const).filter((entry): entry is [unknown, PromiseSettledResult<unknown>] => entry[1] !== undefined)));
+        const result = (await this.running).get(cell);
+        if (result?.status !== "fulfilled") throw result?.reason;
+        return result.value as Figures;
+    }
 }
 
 async function inFull<Inputs, Figures>(id: string, text: ScenarioText, cell: Cell<Inputs, Figures>, order: number, lab: Lab): Promise<void> {

@@ -1,14 +1,13 @@
 // A real Kubernetes API server with Istio's kinds, for one test run: etcd, kube-apiserver and two controllers on loopback, in a throw-away folder.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import https from "node:https";
 import path from "node:path";
 import { parseAllDocuments, stringify } from "yaml";
 import { locate } from "../../tools/setup/install";
 import { onPath } from "../../tools/support/places";
 import { UserError } from "../../tools/support/report";
-import { Daemons, freePorts } from "./daemons";
-import { temporaryFolder } from "./folders";
+import { type Daemons, type DaemonsPlace, freePorts, startDaemons } from "./daemons";
 
 /** An address of the documentation range: the server must name one that is not loopback, and nobody asks for it. */
 const ADVERTISED = "192.0.2.1";
@@ -45,10 +44,7 @@ export interface ApiServer {
     readonly stop: () => Promise<void>;
 }
 
-/** Where an API server runs when not on this machine's loopback: in a network namespace, whose owner ends all processes and removes the folder. */
-export interface ApiServerPlace {
-    readonly folder: string;
-    readonly prefix: readonly string[];
+export interface ApiServerPlace extends DaemonsPlace {
     /** A socket whose connections reach `API_PORT` of the loopback there. */
     readonly relay: string;
 }
@@ -59,13 +55,7 @@ const ETCD_PORTS = [2379, 2380] as const;
 
 /** Starts all, loads Istio's kinds and waits until they are served; leaves nothing behind when that fails. */
 export async function startApiServer(place?: ApiServerPlace): Promise<ApiServer> {
-    const folder = place?.folder ?? await temporaryFolder();
-    const daemons = new Daemons(folder, place === undefined ? {} : { prefix: place.prefix, lifetime: "free" });
-    const stop = async (): Promise<void> => {
-        await daemons.stop();
-        await rm(folder, { recursive: true, force: true });
-    };
-    try {
+    return startDaemons(place, async (daemons, folder) => {
         const token = randomBytes(16).toString("hex");
         const [client, peer, port] = place === undefined ? await freePorts(3) as [number, number, number] : [...ETCD_PORTS, API_PORT];
         daemons.start(etcdFile(), etcdFlags(folder, client, peer));
@@ -87,12 +77,8 @@ export async function startApiServer(place?: ApiServerPlace): Promise<ApiServer>
         daemons.start(await locate("kube-controller-manager"), [
             `--kubeconfig=${kubeconfig}`, `--controllers=${CONTROLLERS}`, "--leader-elect=false", "--secure-port=0", "--authentication-skip-lookup",
         ]);
-        daemons.release();
-        return { kubeconfig, token, request, crash, stop };
-    } catch (error) {
-        await stop();
-        throw error;
-    }
+        return { kubeconfig, token, request, crash };
+    });
 }
 
 function etcdFile(): string {

@@ -2,12 +2,13 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { lastLines } from "../../tools/support/report";
+import { temporaryFolder } from "./folders";
 
 const READY_MS = 90_000;
 const END_MS = 10_000;
@@ -26,6 +27,29 @@ export interface DaemonOptions {
     readonly cwd?: string;
     /** The log's name without `.log`. Default: the file's name. */
     readonly name?: string;
+}
+
+/** Where daemons run when not on this machine's loopback: in a network namespace, whose owner ends all processes and removes the folder. */
+export interface DaemonsPlace {
+    readonly folder: string;
+    readonly prefix: readonly string[];
+}
+
+/** Starts daemons that belong together; what they are comes back with the way to end them. Leaves nothing behind when the start fails. */
+export async function startDaemons<Value extends object>(place: DaemonsPlace | undefined, start: (daemons: Daemons, folder: string) => Promise<Value>): Promise<Value & { readonly stop: () => Promise<void> }> {
+    const folder = place?.folder ?? await temporaryFolder(), daemons = new Daemons(folder, place === undefined ? {} : { prefix: place.prefix, lifetime: "free" });
+    const stop = async (): Promise<void> => {
+        await daemons.stop();
+        await rm(folder, { recursive: true, force: true });
+    };
+    try {
+        const value = await start(daemons, folder);
+        daemons.release();
+        return { ...value, stop };
+    } catch (error) {
+        await stop();
+        throw error;
+    }
 }
 
 export class Daemons {

@@ -1,11 +1,10 @@
 // A real istiod beside the API server of a test, with its validating webhook in force for every object of Istio's.
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { stringify } from "yaml";
 import { locate } from "../../tools/setup/install";
 import type { ApiServer } from "./api-server";
-import { Daemons, freePorts } from "./daemons";
-import { temporaryFolder } from "./folders";
+import { type DaemonsPlace, freePorts, startDaemons } from "./daemons";
 
 const WEBHOOK = "istio-validator-istio-system";
 const WEBHOOK_URL = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
@@ -16,9 +15,7 @@ export interface Istiod {
 }
 
 /** Where istiod runs when not on this machine's loopback: in a network namespace that proxies reach, on Istio's own ports. */
-export interface IstiodPlace {
-    readonly folder: string;
-    readonly prefix: readonly string[];
+export interface IstiodPlace extends DaemonsPlace {
     /** Over the settings of every test. */
     readonly env: NodeJS.ProcessEnv;
     /** The mesh's configuration. */
@@ -32,13 +29,7 @@ export const ISTIOD_HOST = "istiod.istio-system.svc";
 
 /** Starts istiod and waits until its webhook refuses what is wrong. */
 export async function startIstiod(server: ApiServer, place?: IstiodPlace): Promise<Istiod> {
-    const folder = place?.folder ?? await temporaryFolder();
-    const daemons = new Daemons(folder, place === undefined ? {} : { prefix: place.prefix, lifetime: "free" });
-    const stop = async (): Promise<void> => {
-        await daemons.stop();
-        await rm(folder, { recursive: true, force: true });
-    };
-    try {
+    return startDaemons(place, async (daemons, folder) => {
         const { addresses, webhook } = place === undefined ? await onLoopback() : inNamespace();
         await registerWebhook(server, webhook);
         const mesh = path.join(folder, "mesh.yaml");
@@ -51,12 +42,8 @@ export async function startIstiod(server: ApiServer, place?: IstiodPlace): Promi
             const { status, body } = await server.request("POST", "/apis/networking.istio.io/v1/namespaces/default/destinationrules?dryRun=All", REFUSED);
             return status === 400 && body.message?.includes("denied the request") === true;
         });
-        daemons.release();
-        return { stop };
-    } catch (error) {
-        await stop();
-        throw error;
-    }
+        return {};
+    });
 }
 
 const SETTINGS = {

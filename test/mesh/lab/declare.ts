@@ -20,6 +20,7 @@ export function declare(changes: Partial<DeclarationInput> = {}): DeclarationInp
         gateway: GATEWAY,
         consumers: NAMESPACES.consumers.map((namespace) => ({ namespace })),
         ownership: { owner: "team-lab", purpose: "to be measured" },
+        settleTime: "0s", // Nothing is under load while a scenario is set up; what the settle time is good for, scenario lifecycle measures.
         ...changes,
     };
     return declaration.route === Route.Direct ? declaration : { ...declaration, gateway };

@@ -156,7 +156,7 @@ export class Lab {
         this.policies.clear();
         await this.second.pod.end();
         await Promise.all(Object.values(this.apps).map((app) => app.endLoads()));
-        await this.stack.destroy();
+        await this.stack.forget();
         await this.cluster.deleteConfiguration(isMarker);
         await this.gateways.behind();
         await Promise.all([this.dns.clear(), this.vips.clear(), this.gateways.scale(1)]);

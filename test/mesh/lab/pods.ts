@@ -30,6 +30,8 @@ export interface ProxyOptions {
     readonly drainSeconds?: number;
     /** More of the environment of its container. */
     readonly env?: Readonly<Record<string, string>>;
+    /** What its proxyConfig says as proxyMetadata. */
+    readonly proxyMetadata?: Readonly<Record<string, string>>;
     /** The labels and the account of another Deployment's pod in its place. */
     readonly as?: Pick<PodPlan, "labels" | "serviceAccount">;
 }
@@ -155,7 +157,7 @@ export class Pod {
         must(command, [...prefix, file, "istio-iptables", "-p", "15001", "-z", "15006", "-u", String(PROXY_USER), "-m", "REDIRECT", "-i", "*", "-x", "", "-b", "*", "-d", "15090,15021,15020"]);
     }
 
-    private async startProxy(plan: PodPlan, { drainSeconds = 5, env = {} }: ProxyOptions): Promise<void> {
+    private async startProxy(plan: PodPlan, { drainSeconds = 5, env = {}, proxyMetadata = {} }: ProxyOptions): Promise<void> {
         const { name, namespace, serviceAccount, kind, address } = plan, bin = path.join(folderOf(this.lab), "bin");
         const folder = path.join(folderOf(this.lab), "pods", name);
         await this.writePodFolder(plan, folder, bin);
@@ -163,7 +165,7 @@ export class Pod {
             PATH: "/usr/bin:/bin", HOME: folder, POD_NAME: name, POD_NAMESPACE: namespace, INSTANCE_IP: address, HOST_IP: ADDRESSES.control, SERVICE_ACCOUNT: serviceAccount,
             PROXY_CONFIG: JSON.stringify({
                 discoveryAddress: `${ISTIOD_HOST}:${String(ISTIOD_PORTS.secure)}`, binaryPath: path.join(bin, "envoy"), concurrency: 2, statusPort: 15020,
-                terminationDrainDuration: `${String(drainSeconds)}s`, proxyStatsMatcher: { inclusionPrefixes: STATISTICS },
+                terminationDrainDuration: `${String(drainSeconds)}s`, proxyStatsMatcher: { inclusionPrefixes: STATISTICS }, proxyMetadata,
             }),
             PILOT_CERT_PROVIDER: "istiod", CA_ADDR: `${ISTIOD_HOST}:${String(ISTIOD_PORTS.secure)}`, TRUST_DOMAIN: "cluster.local",
             ISTIO_META_CLUSTER_ID: "Kubernetes", ISTIO_META_NODE_NAME: "lab", ISTIO_META_INTERCEPTION_MODE: "REDIRECT", ISTIO_META_WORKLOAD_NAME: name.replace(/-\d+$/, ""),

@@ -45,9 +45,25 @@ export class Stack {
         this.declare({});
     }
 
+    /**
+     * For who deletes all of Istio's objects itself: forgets the hosts, which is sooner done than `destroy`; what was brought up around them,
+     * with objects of other kinds, is destroyed.
+     */
+    async forget(): Promise<void> {
+        if (!this.isUsed()) return;
+        if (Object.keys(JSON.parse(this.declared()) as object).some((key) => key !== "hosts")) return this.destroy();
+        const pulumi = await this.prepare(), file = path.join(this.program, "../empty.json");
+        writeFileSync(file, JSON.stringify({ version: 3, deployment: {} }));
+        await pulumi.must(["stack", "import", "--stack", "lab", "--file", file], this.options());
+        this.declare({});
+    }
+
     private isUsed(): boolean {
-        const file = path.join(this.program, DECLARED);
-        return existsSync(file) && readFileSync(file, "utf8") !== NOTHING;
+        return existsSync(path.join(this.program, DECLARED)) && this.declared() !== NOTHING;
+    }
+
+    private declared(): string {
+        return readFileSync(path.join(this.program, DECLARED), "utf8");
     }
 
     private declare(hosts: Hosts, around: Around = {}): void {

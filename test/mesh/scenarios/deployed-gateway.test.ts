@@ -6,6 +6,7 @@ import type { GatewayDeployment } from "../../../model";
 import type { Lab } from "../lab";
 import type { Exchange } from "../lab/agent/client";
 import type { LoadResult } from "../lab/agent/load";
+import { WAITING } from "../lab/declare";
 import { NAMESPACES, vip } from "../lab/layout";
 import type { ProxyOptions } from "../lab/pods";
 import { expectNone, lost } from "../figures";
@@ -14,7 +15,7 @@ import { declared } from "../variants";
 
 const HOST = "api.partner.example", NAME = "egressgateway-lab";
 /** For the hosts' checks only: the program gives them the reference of the gateway that it deploys. */
-const HOSTS = { partner: declared(HOST) };
+const HOSTS = { partner: declared(HOST, { failover: WAITING }) };
 const SERVICE = { serviceHost: `${NAME}.${NAMESPACES.gateway}.svc.cluster.local`, ports: [{ number: 443, targetPort: 8443 }] };
 
 interface Inputs { readonly longestConnection: string; readonly endpointRemoval: string; readonly streamSeconds: number; readonly connections: number; readonly perSecond: number }
@@ -94,9 +95,9 @@ async function deployment(lab: Lab): Promise<{ readonly pods: ProxyOptions; read
     expect(status, body.message).to.equal(200);
     const { metadata: { labels, annotations }, spec } = (body.spec as { readonly template: PodTemplate }).template, [proxy] = spec.containers;
     expect(labels).to.include({ [GATEWAY_LABEL]: NAME });
-    const { terminationDrainDuration } = JSON.parse(annotations["proxy.istio.io/config"] ?? "{}") as { readonly terminationDrainDuration: string };
+    const { terminationDrainDuration, proxyMetadata } = JSON.parse(annotations["proxy.istio.io/config"] ?? "{}") as { readonly terminationDrainDuration: string; readonly proxyMetadata: Readonly<Record<string, string>> };
     return {
-        pods: { drainSeconds: milliseconds(terminationDrainDuration) / 1000, env: Object.fromEntries(proxy.env.map(({ name, value }) => [name, value])), as: { labels, serviceAccount: spec.serviceAccountName } },
+        pods: { drainSeconds: milliseconds(terminationDrainDuration) / 1000, proxyMetadata, env: Object.fromEntries(proxy.env.map(({ name, value }) => [name, value])), as: { labels, serviceAccount: spec.serviceAccountName } },
         preStopSeconds: proxy.lifecycle.preStop.sleep.seconds, graceSeconds: spec.terminationGracePeriodSeconds,
     };
 }

@@ -43,6 +43,8 @@ const SLACK_SECONDS = 2;
 const HUNDRED = (minHealthPercent: number): Changes => ({ outlier: { maxEjectionPercent: 100, minHealthPercent } });
 const both = (claim: Claim): Row["claims"] => ({ drop: claim, refuse: claim });
 
+const HANDSHAKE = "Istio's handshake time-out of 15 s cuts what began more than that before the proxy had the new answer, and how much of the TTL (5 s) was left when the record moved differs from run to run";
+
 const ROWS: readonly Row[] = [
     { id: "timeout", title: "connectTimeout 1 s only", changes: [WITHOUT_OUTLIER], claims: both("window"), earlier: { drop: "58 % at 10 s" }, quick: ["refuse"] },
     {
@@ -54,7 +56,7 @@ const ROWS: readonly Row[] = [
     { id: "attempts-3", title: "3 connect attempts", changes: [WITHOUT_OUTLIER], attempts: { count: 3 }, claims: both("window"), earlier: { drop: "57 % at 10 s" } },
     {
         id: "attempts-20", title: "20 attempts, back-off 0.5–2 s", changes: [WITHOUT_OUTLIER], attempts: { count: 20, backOff: LONG_BACK_OFF }, claims: { drop: "handshake", refuse: "luck" },
-        earlier: { drop: "4 of 500 (0.8 %) at 10 s, all at 15 s" },
+        earlier: { drop: "4 of 500 (0.8 %) at 10 s, all at 15 s" }, why: HANDSHAKE,
     },
     {
         id: "max-100-attempts-20", title: "The same, with maxEjectionPercent 100 and minHealthPercent 0", changes: [HUNDRED(0)], attempts: { count: 20, backOff: LONG_BACK_OFF }, claims: both("window"),
@@ -62,10 +64,10 @@ const ROWS: readonly Row[] = [
     },
     {
         id: "max-100-attempts-20-min-health-1", title: "The same, with maxEjectionPercent 100 and minHealthPercent 1", changes: [HUNDRED(1)], attempts: { count: 20, backOff: LONG_BACK_OFF },
-        claims: { drop: "handshake", refuse: "luck" }, earlier: { drop: "0 of 400 at 10 s" },
+        claims: { drop: "handshake", refuse: "luck" }, earlier: { drop: "0 of 400 at 10 s" }, why: HANDSHAKE,
     },
     {
-        id: "attempts-40", title: "40 attempts, back-off 0.5–2 s", changes: [], attempts: { count: 40, backOff: LONG_BACK_OFF }, claims: { drop: "handshake", refuse: "luck" }, earlier: { drop: "53 of 400 at 20 s" },
+        id: "attempts-40", title: "40 attempts, back-off 0.5–2 s", changes: [], attempts: { count: 40, backOff: LONG_BACK_OFF }, claims: { drop: "handshake", refuse: "luck" }, earlier: { drop: "53 of 400 at 20 s" }, why: HANDSHAKE,
     },
     {
         id: "attempts-40-handshake", title: "40 attempts, back-off 0.5–2 s, handshake time-out 60 s", changes: [], attempts: { count: 40, backOff: LONG_BACK_OFF, handshake: "60s" },
@@ -100,7 +102,7 @@ scenario("failure-failover", { title: "Failure with one A record", question: "Th
             const claim = row.claims[fault];
             if (claim === undefined) continue;
             cell<Inputs, Figures>({
-                id: `${row.id}-${fault}`, title: `${row.title}: ${fault}`, timeoutMs: 900_000,
+                id: `${row.id}-${fault}`, title: `${row.title}: ${fault}`, timeoutMs: 900_000, isSideBySide: true,
                 // At 20/s and 50 s a run has 1,000 connections; otherwise the earlier lab's 500 at 10 s.
                 full: { flipSeconds: [5, 10, 20], ttl: 5, perSecond: 20, restSeconds: claim === "none" ? 30 : 15, runs: claim === "none" ? 3 : 1 },
                 ...(row.quick?.includes(fault) === true ? { quick: { flipSeconds: [3], ttl: 2, perSecond: 20, restSeconds: 5, runs: 1 } } : {}),

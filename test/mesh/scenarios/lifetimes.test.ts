@@ -14,6 +14,7 @@ const IDLE_S = 4, DURATION_S = 6;
 const limit = (spec: object): Record<string, unknown> => ({ spec: { trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s", ...spec } } } } });
 const HOSTS = {
     plain: declare({ host: "plain.life.example", consumers }),
+    goaway: declare({ host: "goaway.life.example", consumers }),
     logical: declare({ host: "logical.life.example", consumers, resolution: Resolution.DnsRoundRobin }),
     idle: declare({ host: "idle.life.example", consumers, idleTimeout: `${String(IDLE_S)}s` }),
     duration: declare({ host: "duration.life.example", consumers, manifestOverrides: { "DestinationRule/host": limit({ maxConnectionDuration: `${String(DURATION_S)}s` }) } }),
@@ -36,7 +37,7 @@ scenario("lifetimes", { title: "Lifetimes of connections", question: "What ends 
     });
 
     cell({
-        id: "idle-timeout", title: `idleTimeout ${String(IDLE_S)} s`, full: { seconds: 20 }, quick: { seconds: 9 }, timeoutMs: 90_000,
+        id: "idle-timeout", title: `idleTimeout ${String(IDLE_S)} s`, full: { seconds: 20 }, quick: { seconds: 9 }, timeoutMs: 90_000, isSideBySide: true,
         measure: (one, { seconds }) => lives(one, HOSTS.idle.host, { seconds, longWait: IDLE_S + 3, shortWait: IDLE_S - 2 }),
         expect: ({ quiet, busy, long, short, after }) => {
             expect([quiet.how, long.how]).to.deep.equal(["closed", "closed"]);
@@ -51,7 +52,7 @@ scenario("lifetimes", { title: "Lifetimes of connections", question: "What ends 
     });
 
     cell({
-        id: "max-connection-duration", title: `maxConnectionDuration ${String(DURATION_S)} s`, full: { seconds: 20 }, quick: { seconds: 9 }, timeoutMs: 90_000,
+        id: "max-connection-duration", title: `maxConnectionDuration ${String(DURATION_S)} s`, full: { seconds: 20 }, quick: { seconds: 9 }, timeoutMs: 90_000, isSideBySide: true,
         measure: (one, { seconds }) => lives(one, HOSTS.duration.host, { seconds, longWait: DURATION_S + 3, shortWait: 2 }),
         expect: ({ quiet, busy, long, stream, after }) => {
             for (const { endedAfter, how } of [quiet, busy, long]) {
@@ -92,7 +93,7 @@ scenario("lifetimes", { title: "Lifetimes of connections", question: "What ends 
     });
 
     cell({
-        id: "http2", title: "HTTP/2: one session with streams side by side, the record flips", full: { seconds: 40 }, quick: { seconds: 6 }, timeoutMs: 120_000,
+        id: "http2", title: "HTTP/2: one session with streams side by side, the record flips", full: { seconds: 40 }, quick: { seconds: 6 }, timeoutMs: 120_000, isSideBySide: true,
         measure: async (one, { seconds }) => {
             const { host } = HOSTS.plain;
             await flip(one, host, 1);
@@ -117,9 +118,9 @@ scenario("lifetimes", { title: "Lifetimes of connections", question: "What ends 
     });
 
     cell({
-        id: "http2-goaway", title: "HTTP/2: the old VIP says GOAWAY after the flip", full: { seconds: 10 }, quick: { seconds: 3 }, timeoutMs: 60_000,
+        id: "http2-goaway", title: "HTTP/2: the old VIP says GOAWAY after the flip", full: { seconds: 10 }, quick: { seconds: 3 }, timeoutMs: 60_000, isSideBySide: true,
         measure: async (one, { seconds }) => {
-            const { host } = HOSTS.plain;
+            const { host } = HOSTS.goaway;
             await flip(one, host, 1);
             const session = await one.apps.payments.session(host), stream = session.ask(`/slow/${String(seconds)}`, (seconds + 20) * 1000);
             await flip(one, host, 2);

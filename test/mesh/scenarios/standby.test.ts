@@ -1,7 +1,7 @@
 // F without the GSLB: DNS leads, and the pool's known VIPs stand by with a lower priority. What is lost when the record never moves?
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
-import { EnvoyFilters, Membership } from "../../../model";
+import { EnvoyFilters, Membership, fillDefaults, standbyExpression } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import { clusterName } from "../counters";
 import type { Lab } from "../lab";
@@ -22,7 +22,7 @@ const FAULTS: readonly Fault[] = ["drop", "refuse"];
 const DNS_FAULTS: readonly DnsFault[] = ["empty", "nxdomain", "servfail", "silence"];
 const runsOf = (id: string): readonly string[] => Array.from({ length: RUNS }, (_, run) => `${id}-${String(run)}`);
 const HOSTS: readonly Host[] = [
-    "fair", "withdrawn", "partner", ...FAULTS.flatMap((fault) => [...runsOf(`never-${fault}`), `without-filters-${fault}`]), ...isFull ? DNS_FAULTS.flatMap(runsOf) : ["empty-0"],
+    "fair", "withdrawn", "partner", ...FAULTS.flatMap((fault) => [...runsOf(`never-${fault}`), `without-filters-${fault}`]), ...isFull ? [...DNS_FAULTS.flatMap(runsOf), "alert"] : ["empty-0"],
 ].map((id, index) => ({ id, vips: [vip(2 * index + 1), vip(2 * index + 2)], hasFilters: !id.startsWith("without"), answers: id === "partner" ? 2 : 1 }));
 const hostOf = ({ id }: Host): string => `${id}.standby.example`;
 const named = (id: string): Host => {
@@ -36,6 +36,8 @@ const declarationOf = (host: Host): DeclarationInput => declared(hostOf(host), {
     ...(host.hasFilters ? {} : { gateway: { ...GATEWAY, envoyFilters: EnvoyFilters.Forbidden } }),
 });
 
+/** Until the alert's expression was true after the address had died, false after it was back, and true when DNS answered nothing. */
+interface Alert { readonly expression: string; readonly fair: boolean; readonly deadMs: number | undefined; readonly overMs: number | undefined; readonly emptyMs: number | undefined }
 interface Load { readonly connections: number; readonly perSecond: number }
 interface Fair { readonly saysA: Readonly<Record<string, number>>; readonly saysB: Readonly<Record<string, number>>; readonly a: string; readonly b: string; readonly priorities: readonly (readonly [address: string, priority: number])[]; readonly standbyUsed: number }
 const at = ({ connections, perSecond }: Load): { readonly count: number; readonly pace: { readonly kind: "rate"; readonly perSecond: number }; readonly timeoutMs: number } => ({ count: connections, pace: { kind: "rate", perSecond }, timeoutMs: 20_000 });
@@ -50,7 +52,7 @@ scenario("standby", { title: "Standby addresses", question: "DNS leads and the p
     afterEach(() => lab().faults.clear());
 
     cell<{ readonly connections: number }, Fair>({
-        id: "fair", title: "Fair weather: DNS says A, then B", full: { connections: 60 }, quick: { connections: 20 },
+        id: "fair", title: "Fair weather: DNS says A, then B", full: { connections: 60 }, quick: { connections: 20 }, isSideBySide: true,
         measure: (one, { connections }) => fairWeather(one, named("fair"), connections),
         expect: ({ saysA, saysB, a, b, priorities, standbyUsed }) => {
             expect([Object.keys(saysA), Object.keys(saysB)]).to.deep.equal([[a], [b]]);
@@ -62,7 +64,7 @@ scenario("standby", { title: "Standby addresses", question: "DNS leads and the p
 
     for (const fault of FAULTS) {
         cell<Load, { runs: readonly Run[] }>({
-            id: `never-${fault}`, title: `The VIP dies, the record never moves, ${fault}`, full: THOUSAND, quick: { connections: 120, perSecond: 20 }, timeoutMs: 300_000,
+            id: `never-${fault}`, title: `The VIP dies, the record never moves, ${fault}`, full: THOUSAND, quick: { connections: 120, perSecond: 20 }, timeoutMs: 300_000, isSideBySide: true,
             measure: async (one, load) => ({ runs: await times(RUNS, (run) => neverMoves(one, named(`never-${fault}-${String(run)}`), fault, load)) }),
             expect: ({ runs }) => runs.forEach(({ failed, failedBy, totalMs }) => {
                 expect(failed, JSON.stringify(failedBy)).to.equal(0);
@@ -106,15 +108,55 @@ scenario("standby", { title: "Standby addresses", question: "DNS leads and the p
         shown: ({ run, standbyUsed }) => `${failures([run])}; ${String(standbyUsed)} to standby addresses`, why: "Envoy's own factor of 140 % would send 30 % of the connections there",
     });
 
+    cell<Load, Alert>({
+        id: "alert", title: "The alert of the plan: the VIP dies, is back, then the DNS answer is empty", full: { connections: 200, perSecond: 20 }, timeoutMs: 300_000,
+        measure: (one, load) => alert(one, named("alert"), load),
+        expect: ({ fair, deadMs, overMs, emptyMs }) => {
+            expect(fair).to.equal(false);
+            for (const ms of [deadMs, emptyMs]) expect(ms).to.be.below(10_000);
+            expect(overMs, "an ejection of 30 s, and the next look at it").to.be.below(45_000);
+        },
+        shown: ({ deadMs, overMs, emptyMs }) => [["true", deadMs, "after its death"], ["false", overMs, "after its return"], ["true", emptyMs, "after the answer was empty"]].map(([is, ms, when]) => `${String(is)} ${(Number(ms) / 1000).toFixed(1)} s ${String(when)}`).join(", "),
+    });
+
     for (const how of DNS_FAULTS) {
         cell<Load & { readonly faultSeconds: number }, { runs: readonly Run[] }>({
-            id: how, title: `The DNS answer: ${how}, for 20 s`, full: { ...THOUSAND, faultSeconds: 20 }, ...(how === "empty" ? { quick: { connections: 160, perSecond: 20, faultSeconds: 5 } } : {}), timeoutMs: 300_000,
+            id: how, title: `The DNS answer: ${how}, for 20 s`, full: { ...THOUSAND, faultSeconds: 20 }, ...(how === "empty" ? { quick: { connections: 160, perSecond: 20, faultSeconds: 5 } } : {}), timeoutMs: 300_000, isSideBySide: true,
             measure: async (one, load) => ({ runs: await Promise.all(runsOf(how).map((id) => asked(one, named(id), how, load))) }),
             expect: ({ runs }) => runs.forEach(({ failed, failedBy }) => expect(failed, JSON.stringify(failedBy)).to.equal(0)),
             shown: ({ runs }) => `${failures(runs)}; ${slowest(runs)}`, ...(how === "empty" ? { earlier: "0 of 600, served by the VIPs (88 % without standby)" } : {}),
         });
     }
 });
+
+/** Whether the alert's expression is true of what the gateway's Prometheus endpoint says now. */
+async function isFiring(lab: Lab, expression: string): Promise<boolean> {
+    const metrics = await lab.gateways.pod(0).envoy.metrics();
+    return expression.split(" or ").some((comparison) => {
+        const [, series = "", operator, limit] = /^(\S+\{.*\}) ([<>]=) (\d+)$/.exec(comparison) ?? [], value = metrics.get(series);
+        if (value === undefined || operator === undefined) throw new Error(`The gateway has no metric ${series}; it has ${[...metrics.keys()].filter((name) => name.includes("membership_total")).join(", ")}.`);
+        return operator === ">=" ? value >= Number(limit) : value <= Number(limit);
+    });
+}
+
+async function alert(lab: Lab, host: Host, load: Load): Promise<Alert> {
+    const [address, other] = host.vips, name = hostOf(host), expression = standbyExpression(fillDefaults(declarationOf(host))) ?? "", now = (): Promise<boolean> => isFiring(lab, expression);
+    const until = async (is: boolean, withinMs: number): Promise<number | undefined> => {
+        for (const begin = Date.now(); Date.now() - begin < withinMs; await wait(200)) if (await now() === is) return Date.now() - begin;
+        return undefined;
+    };
+    await lab.members(name, [address, address, other]);
+    await warmUp(lab, name);
+    const fair = await now();
+    lab.faults.vip(address, "drop");
+    const [deadMs] = await Promise.all([until(true, 15_000), lab.apps.payments.load(name, at(load))]);
+    lab.faults.clearVip(address);
+    const overMs = await until(false, 60_000);
+    await lab.dns.fails(name, "empty");
+    const emptyMs = await until(true, 15_000);
+    await lab.dns.addresses(name, [address], { ttl: TTL });
+    return { expression, fair, deadMs, overMs, emptyMs };
+}
 
 async function fairWeather(lab: Lab, host: Host, connections: number): Promise<Fair> {
     const [a, b] = host.vips, name = hostOf(host), { envoy } = lab.gateways.pod(0);

@@ -12,13 +12,16 @@ import type { Run } from "../runs";
 import { scenario } from "../scenario";
 import { answering, declared } from "../variants";
 
-const HOSTS = { both: "both.limits.example", many: "many.limits.example", beside: "beside.limits.example", fail: "fail.limits.example", control: "control.limits.example", waits: "waits.limits.example" };
+const HOSTS = { both: "both.limits.example", many: "many.limits.example", beside: "beside.limits.example", fail: "fail.limits.example", control: "control.limits.example", waits: "waits.limits.example", capped: "capped.limits.example" };
 const FAILS = { ...WAITING, onConnectFailure: OnConnectFailure.Fail };
 const addresses = new Addresses(), TTL = 2;
 
+interface BothInputs { readonly deadSeconds: number; readonly perSecond: number; readonly restSeconds: number }
 interface Both { readonly run: Run; readonly deadSeconds: number; /** From the moment at which both were reachable until the first that had waited was answered. */ readonly lastSecond: number }
 interface Usage { readonly memoryMb: number; readonly sockets: number }
 interface Many { readonly waiting: number; readonly before: Usage; readonly during: Usage; readonly after: Usage; readonly run: Run; readonly besideAlone: Quantiles; readonly beside: Quantiles; readonly besideFailed: number }
+interface Capped { readonly limit: number; readonly before: Usage; readonly during: Usage; readonly run: Run; /** New connections to the other host meanwhile, and after those that waited have ended. */ readonly beside: Outcome; readonly besideAfter: Outcome }
+interface Outcome { readonly sent: number; readonly failed: number; readonly slowestMs: number }
 interface Speed { readonly connectMs: Quantiles; readonly perSecond: number }
 /** Each round on three hosts: without, without once more (what two equal hosts differ by), and with. */
 interface Fair { readonly rounds: readonly (readonly [without: Speed, control: Speed, waits: Speed])[] }
@@ -44,9 +47,9 @@ scenario("waiting-limits", { title: "What waiting costs", question: "Both VIPs d
     });
     afterEach(() => lab().faults.clear());
 
-    cell<{ readonly deadSeconds: number; readonly perSecond: number }, Both>({
-        id: "both-dead", title: "Both VIPs dead, 30 s, then back", full: { deadSeconds: 30, perSecond: 20 }, quick: { deadSeconds: 4, perSecond: 20 },
-        measure: (one, { deadSeconds, perSecond }) => bothDead(one, deadSeconds, perSecond),
+    cell<BothInputs, Both>({
+        id: "both-dead", title: "Both VIPs dead, 30 s, then back", full: { deadSeconds: 30, perSecond: 20, restSeconds: 15 }, quick: { deadSeconds: 4, perSecond: 20, restSeconds: 4 },
+        measure: bothDead,
         expect: ({ run, deadSeconds, lastSecond }) => {
             expect(run.failed, JSON.stringify(run.failedBy)).to.equal(0);
             // What waited is answered within 2 s of the return: an attempt that is on its way, and the longest pause.
@@ -91,6 +94,35 @@ scenario("waiting-limits", { title: "What waiting costs", question: "Both VIPs d
         shown: (fair) => `${shownRatios(ratios(fair, 2))}; two equal hosts: ${shownRatios(ratios(fair, 1))} (${String(fair.rounds.length)} rounds)`,
         why: "nothing of it acts before an attempt fails",
     });
+
+    cell<{ readonly connections: number; readonly perSecond: number; readonly limit: number }, Capped>({
+        id: "limited", title: "1,000 connections at a pod that takes 500 (EgressGateway's maxConnections)", full: { connections: 1000, perSecond: 100, limit: 500 }, timeoutMs: 300_000,
+        measure: async (one, inputs) => {
+            const restart = async (proxyMetadata: Readonly<Record<string, string>>): Promise<void> => {
+                await one.gateways.scale(0);
+                await one.gateways.scale(1, { proxyMetadata });
+                await one.settled();
+                await one.endpoints();
+            };
+            await restart({ ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: String(inputs.limit) });
+            try {
+                return await capped(one, inputs);
+            } finally {
+                await restart({});
+            }
+        },
+        expect: ({ limit, before, during, run, beside, besideAfter }) => {
+            // Those that it took were served when the host was back, those beyond were told at once.
+            expect(run.sent - run.failed).to.be.within(limit * 0.98, limit);
+            expect(run.failedMs?.max).to.be.at.most(5_000);
+            expect(during.sockets - before.sockets).to.be.at.most(2 * limit + 100);
+            expect(beside.failed).to.equal(beside.sent);
+            expect(beside.slowestMs).to.be.at.most(5_000);
+            expect(besideAfter.failed).to.equal(0);
+        },
+        shown: ({ limit, before, during, run, beside, besideAfter }) => `${String(run.sent - run.failed)} waited and were served; ${String(run.failed)} beyond the limit of ${String(limit)} failed within ${((run.failedMs?.max ?? 0) / 1000).toFixed(1)} s; ${String(during.sockets - before.sockets)} sockets and ${String(Math.round(during.memoryMb - before.memoryMb))} MB more; meanwhile ${String(beside.failed)} of ${String(beside.sent)} new ones to another host failed, afterwards ${String(besideAfter.failed)} of ${String(besideAfter.sent)}`,
+        why: "the limit is the pod's, for all hosts together: it keeps the pod alive, and other pods of the gateway take what it refuses",
+    });
 });
 
 async function fairWeather(lab: Lab, host: string, count: number): Promise<Speed> {
@@ -109,11 +141,11 @@ async function die(lab: Lab, host: string): Promise<readonly string[]> {
     return vips;
 }
 
-async function bothDead(lab: Lab, deadSeconds: number, perSecond: number): Promise<Both> {
+async function bothDead(lab: Lab, { deadSeconds, perSecond, restSeconds }: BothInputs): Promise<Both> {
     const host = HOSTS.both, vips = await die(lab, host);
     const { run, timeline } = await counting(lab, host, async () => {
         const [load] = await Promise.all([
-            lab.apps.payments.load(host, { count: perSecond * (deadSeconds + 15), pace: { kind: "rate", perSecond }, timeoutMs: 90_000 }),
+            lab.apps.payments.load(host, { count: perSecond * (deadSeconds + restSeconds), pace: { kind: "rate", perSecond }, timeoutMs: 90_000 }),
             wait(deadSeconds * 1000).then(() => vips.forEach((vip) => lab.faults.clearVip(vip))), // How long both are dead: the experiment.
         ]);
         return load;
@@ -128,6 +160,24 @@ function usage(lab: Lab): Usage {
         memoryMb: pids.reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${String(pid)}/status`, "utf8"))?.[1] ?? 0) / 1024, 0),
         sockets: pids.reduce((sum, pid) => sum + readdirSync(`/proc/${String(pid)}/fd`).length, 0),
     };
+}
+
+async function capped(lab: Lab, { connections, perSecond, limit }: { readonly connections: number; readonly perSecond: number; readonly limit: number }): Promise<Capped> {
+    const before = usage(lab), vips = await die(lab, HOSTS.capped);
+    const other = async (): Promise<Outcome> => {
+        const { sent, failed, failedMs, totalMs } = await lab.apps.payments.load(HOSTS.beside, { count: 40, pace: { kind: "rate", perSecond: 20 }, timeoutMs: 10_000 });
+        return { sent, failed, slowestMs: Math.max(failedMs?.max ?? 0, totalMs?.max ?? 0) };
+    };
+    const meanwhile = async (): Promise<{ readonly during: Usage; readonly beside: Outcome }> => {
+        await wait(1000 * connections / perSecond + 2000); // Until all have begun.
+        const during = usage(lab), beside = await other();
+        for (const vip of vips) lab.faults.clearVip(vip);
+        return { during, beside };
+    };
+    const watched = meanwhile(), { run } = await counting(lab, HOSTS.capped, () => lab.apps.payments.load(HOSTS.capped, { count: connections, pace: { kind: "rate", perSecond }, timeoutMs: 90_000 }));
+    const { during, beside } = await watched;
+    await wait(2_000); // For the gateway to close what has ended.
+    return { limit, before, during, run, beside, besideAfter: await other() };
 }
 
 async function manyWaiting(lab: Lab, connections: number, perSecond: number): Promise<Many> {

@@ -38,7 +38,7 @@ scenario("waiting-several", { title: "Waiting instead of failing: several A reco
     };
     for (const fault of FAULTS) {
         cell<Inputs, Figures>({
-            id: `dead-${fault}`, title: `Two addresses, one dead, ${fault}`, full: FULL, quick: QUICK, timeoutMs: 600_000,
+            id: `dead-${fault}`, title: `Two addresses, one dead, ${fault}`, full: FULL, quick: QUICK, timeoutMs: 600_000, isSideBySide: true,
             measure: (one, inputs) => each(`dead-${fault}`, inputs, (host, rate) => dead(one, host, fault, inputs.connections, rate)),
             expect: expectNothingLost, shown, documents: "0.21 %", earlier: fault === "drop" ? "26 of 2,200 with outlier detection alone" : "4 of 600 with outlier detection alone",
         });

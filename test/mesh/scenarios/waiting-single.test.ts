@@ -45,7 +45,7 @@ scenario("waiting-single", { title: "Waiting instead of failing: one A record", 
     before(async function () {
         this.timeout(300_000);
         const due = CELLS.filter(({ id, isQuick }) => isFull ? FAULTS.some((fault) => isDue("waiting-single", `${id}-${fault}`)) : isQuick);
-        const all = [...due.flatMap(({ id, window, route }) => places(id, window, route)), ...places("slow", SLOW)];
+        const all = [...due.flatMap(({ id, window, route }) => FAULTS.flatMap((fault) => places(`${id}-${fault}`, window, route))), ...isFull ? places("slow", SLOW) : []];
         for (const place of all) await lab().dns.addresses(hostOf(place), addresses.take(1));
         expect(await lab().up(Object.fromEntries(all.map((place) => [hostOf(place).replaceAll(".", "-"), declarationOf(place)])))).to.deep.equal({});
     });
@@ -54,8 +54,8 @@ scenario("waiting-single", { title: "Waiting instead of failing: one A record", 
     for (const { id, title, window, route, isQuick } of CELLS) {
         for (const fault of FAULTS) {
             cell<Inputs, Figures>({
-                id: `${id}-${fault}`, title: `${title}, ${fault}`, full: { runs: 3, atLeast: 1000 }, ...(isQuick ? { quick: { runs: 1, atLeast: 1 } } : {}), timeoutMs: 900_000,
-                measure: (one, inputs) => measure(one, places(id, window, route), fault, inputs),
+                id: `${id}-${fault}`, title: `${title}, ${fault}`, full: { runs: 3, atLeast: 1000 }, ...(isQuick ? { quick: { runs: 1, atLeast: 1 } } : {}), timeoutMs: 900_000, isSideBySide: true,
+                measure: (one, inputs) => measure(one, places(`${id}-${fault}`, window, route), fault, inputs),
                 expect: ({ windowMs, runs }) => {
                     for (const run of runs) {
                         expect(run.failed, `${String(run.perSecond)}/s: ${JSON.stringify(run.failedBy)}`).to.equal(0);

@@ -1,6 +1,7 @@
 // Each wrong configuration, as others write it, shows its symptom: what the application sees, what the proxies log, what istiod counts.
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
 import { clusterName, delta } from "../counters";
@@ -11,6 +12,7 @@ import { vip } from "../lab/layout";
 import type { KubernetesObject } from "../lab/cluster";
 import { expectBetween, lost } from "../figures";
 import { scenario } from "../scenario";
+import { MERGE_WINDOW_MS } from "../variants";
 
 const PARTNER = "api.partner.example", OTHER = "pay.other.example";
 /** The right answers. */
@@ -142,11 +144,11 @@ const EJECTION: readonly { readonly file: string; readonly title: string; readon
         expect: ({ ejections, overflows, connectTimeout }) => expect([ejections, overflows, connectTimeout]).to.deep.equal([0, 0, "10s"]),
     },
     {
-        file: "split-with-5xx-only", title: "Split with consecutive5xxErrors only", least: 0, most: 17, earlier: "still ejects, after Envoy's default of 5 local-origin failures",
+        file: "split-with-5xx-only", title: "Split with consecutive5xxErrors only", least: 0, most: 10, earlier: "still ejects, after Envoy's default of 5 local-origin failures",
         expect: ({ ejections }) => expect(ejections).to.equal(1),
     },
     {
-        file: "no-split", title: "No split, consecutive5xxErrors 3", least: 0, most: 17, earlier: "ejects",
+        file: "no-split", title: "No split, consecutive5xxErrors 3", least: 0, most: 10, earlier: "ejects",
         expect: ({ ejections }) => expect(ejections).to.equal(1),
     },
 ];
@@ -242,6 +244,7 @@ async function ejection(lab: Lab, count: number): Promise<Ejection> {
     const gateway = lab.gateways.pod(0).envoy, name = clusterName(PARTNER);
     await lab.dns.addresses(PARTNER, [RIGHT.partner, vip(2)], { ttl: 1 });
     await lab.members(PARTNER, [RIGHT.partner, vip(2)]);
+    await wait(MERGE_WINDOW_MS + 200);
     const before = await gateway.cluster(name);
     lab.faults.vip(vip(2), "refuse");
     const load = await lab.apps.payments.load(PARTNER, { count, pace: { kind: "concurrency", connections: 8 }, timeoutMs: 15_000 });

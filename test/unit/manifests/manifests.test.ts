@@ -93,7 +93,7 @@ describe("manifests", () => {
     });
 
     const inside = ["x-forwarded-client-cert", "x-forwarded-for", "x-envoy-external-address", "x-envoy-attempt-count", "x-envoy-decorator-operation", "x-envoy-peer-metadata", "x-envoy-peer-metadata-id"];
-    const retries = { attempts: 2, retryOn: "connect-failure,refused-stream" };
+    const retryOn = "connect-failure,refused-stream";
     const tls = { mode: "SIMPLE", sni: HOST, subjectAltNames: [HOST] };
 
     it("of tls-origination: HTTP to the gateway in mTLS, TLS from there, the gateway entered on the host's own port", () => {
@@ -109,12 +109,14 @@ describe("manifests", () => {
         expect(found["Gateway/server"]).to.have.deep.property("servers", [{ port: { number: 443, name: "https-443", protocol: "HTTPS" }, hosts: [HOST], tls: { mode: "ISTIO_MUTUAL" } }]);
         expect(found["VirtualService/gateway-leg"]).to.deep.equal({
             hosts: [HOST], gateways: [`istio-egress/${NAME}`], exportTo: ["."],
-            http: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443 }], route: [{ destination: { host: HOST, port: { number: 80 } } }], headers: { request: { remove: inside } }, retries }],
+            http: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443 }], route: [{ destination: { host: HOST, port: { number: 80 } } }], headers: { request: { remove: inside } }, retries: { attempts: 79, retryOn, backoff: "0.1s" } }],
         });
         expect(found["VirtualService/mesh-leg"]).to.deep.equal({
             hosts: [HOST], gateways: ["mesh"], exportTo: ["payments"],
-            http: [{ match: [{ gateways: ["mesh"], port: 80 }], route: [{ destination: { host: SERVICE, subset: NAME, port: { number: 443 } } }], retries }],
+            http: [{ match: [{ gateways: ["mesh"], port: 80 }], route: [{ destination: { host: SERVICE, subset: NAME, port: { number: 443 } } }], retries: { attempts: 4, retryOn, backoff: "0.05s" } }],
         });
+        const failing = specs({ route: "tls-origination", ports: [{ number: 80, protocol: "HTTP" }], failover: undefined });
+        for (const leg of ["gateway-leg", "mesh-leg"]) expect(failing[`VirtualService/${leg}`]).to.have.deep.nested.property("http[0].retries", { attempts: 2, retryOn });
     });
 
     it("of tls-origination with a client certificate, other names, and a TCP port", () => {

@@ -1,11 +1,15 @@
 // Waiting: budgets and attempts against a simulation of Envoy's back-off, standby addresses, and what the plan says of both.
 import { expect } from "chai";
 import fc from "fast-check";
-import { WAIT_BACK_OFF, attemptsFor, decideCluster, decideOutlier, decideWaiting, ejectable, logRunOut, longestHold, longestPause, planOf, standbyEjectionPercent } from "../../../model";
+import {
+    REQUEST_BACK_OFF, WAIT_BACK_OFF, attemptsFor, decideCluster, decideOutlier, decideRequestRetries, decideRequestWaiting, decideWaiting, ejectable, logRunOut, longestHold, longestPause, lostWithoutFilters,
+    planOf, standbyEjectionPercent,
+} from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import { GATEWAY, declaration } from "../../support/declarations";
 
 const ONE = { membership: "fixed", addressesPerAnswer: 1 } as const, STANDBY = { ...ONE, standbyAddresses: ["192.0.2.1", "192.0.2.2"] };
+const HTTP: Partial<DeclarationInput> = { route: "tls-origination", ports: [{ number: 80, protocol: "HTTP" }] };
 const FORBIDDEN = { gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } };
 const plan = (changes: Partial<DeclarationInput>): ReturnType<typeof planOf> => planOf(declaration(changes));
 
@@ -61,13 +65,28 @@ describe("waiting", () => {
     it("is not where nothing can wait, nothing says how long, or nobody wants it, and says which", () => {
         const reasons = ([
             { route: "direct", gateway: undefined }, { failover: undefined }, { failover: { detectionTime: "10s", dnsTtl: "5s", onConnectFailure: "fail" } },
-            { route: "tls-origination", ports: [{ number: 443, protocol: "HTTP" }] }, FORBIDDEN, { gateway: { ...GATEWAY, istioVersion: "1.24.3" } },
+            FORBIDDEN, { gateway: { ...GATEWAY, istioVersion: "1.24.3" } }, { ...HTTP, gateway: { ...GATEWAY, istioVersion: "1.25.4" } },
         ] satisfies Partial<DeclarationInput>[]).map((changes) => decideWaiting(declaration(changes)));
         expect(reasons).to.deep.equal([
             "route direct has no gateway that could wait", "how long a failover takes is not declared (failover)", "the declaration says fail",
-            "requests of HTTP ports are repeated twice on connect failure, and then answered with 503", "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts",
+            "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts",
             "the Envoy of Istio 1.24 is not known to have connect attempts with a back-off, which 1.25 has",
+            "the VirtualService of Istio 1.25 has no back-off for retries, which 1.26 has: a request is repeated twice on connect failure, and then answered with 503",
         ].map((reason) => ({ waits: false, reason })));
+    });
+
+    it("is the router's on HTTP ports, whose fields need no EnvoyFilter", () => {
+        const waits = {
+            waits: true, reason: "the declared window of 20.1s and a margin of 5s",
+            waiting: { budgetMs: 25_100, attempts: 80, backOff: { baseMs: 100, maxMs: 1000 }, longestHoldMs: longestHold(80, 1000, REQUEST_BACK_OFF) },
+        };
+        for (const changes of [HTTP, { ...HTTP, ...FORBIDDEN }]) expect(decideWaiting(declaration(changes))).to.deep.equal(waits);
+        expect([decideRequestRetries(declaration(HTTP), "gateway"), decideRequestRetries(declaration(HTTP), "sidecar")]).to.deep.equal([{ retries: 79, backOffMs: 100 }, { retries: 4, backOffMs: 50 }]);
+        expect(decideRequestRetries(declaration({ ...HTTP, failover: undefined }), "gateway")).to.deep.equal({ retries: 2 });
+        expect(lostWithoutFilters(declaration({ ...HTTP, ...FORBIDDEN }))).to.deep.equal(["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters."]);
+        // Beside a port of bytes each kind waits by its own means, where it can.
+        const both = declaration({ ...HTTP, ...FORBIDDEN, ports: [{ number: 80, protocol: "HTTP" }, { number: 8443, protocol: "TCP" }], addresses: ["192.0.2.1", "192.0.2.2"] });
+        expect([decideWaiting(both).waits, decideRequestWaiting(both).waits]).to.deep.equal([false, true]);
     });
 
     it("ends after five minutes, and says so, where a window is longer than applications wait", () => {
