@@ -1,7 +1,7 @@
 // Parsed YAML → tree with positions: anchors and merge keys resolved, and everything refused that a catalogue cannot mean.
 import { type ParsedNode, type YAMLMap, isAlias, isMap, isScalar, isSeq } from "yaml";
 import { type Path, formatPath } from "../model/problem";
-import { nearest } from "../model/structure";
+import { nearest } from "../model/nearest";
 import type { Findings } from "./errors";
 import { type Position, formatPosition } from "./position";
 import { type Entry, type MapNode, type Node, asRead } from "./tree";

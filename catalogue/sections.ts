@@ -1,6 +1,6 @@
 // One catalogue file's content → its sections: extends, gateways, defaults and hosts.
 import { show } from "../model/problem";
-import { nearest } from "../model/structure";
+import { nearest } from "../model/nearest";
 import type { Findings } from "./errors";
 import type { Position } from "./position";
 import { type MapNode, type Node, emptyMap, toPlain } from "./tree";

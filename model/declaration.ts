@@ -1,6 +1,7 @@
 // The schema of a declaration: what a user says of one external host. Plain data, the same in TypeScript and YAML.
 import { z } from "zod";
 import { DURATION_PATTERN } from "./duration";
+import { LoadBalancer } from "./load-balancer";
 import { Membership, Resolution, MAX_ADDRESSES_PER_ANSWER } from "./resolution";
 import { Protocol, Route } from "./routes";
 
@@ -37,9 +38,6 @@ export const OnConnectFailure = {
     Fail: "fail",
 } as const;
 export type OnConnectFailure = (typeof OnConnectFailure)[keyof typeof OnConnectFailure];
-
-export const LoadBalancer = { RoundRobin: "ROUND_ROBIN", LeastRequest: "LEAST_REQUEST", Random: "RANDOM" } as const;
-export type LoadBalancer = (typeof LoadBalancer)[keyof typeof LoadBalancer];
 
 const duration = (text: string): z.ZodString => z.string().regex(DURATION_PATTERN).describe(`${text} A Go duration such as "10s" or "1m30s".`);
 /** A DNS label (RFC 1123), which a namespace's name is. */

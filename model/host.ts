@@ -49,8 +49,19 @@ export function isMetadata(text: string): boolean {
 
 /** The form in which two spellings of one host are equal; anything is accepted, for objects that others wrote. */
 export function normaliseHost(text: string): string {
-    const name = text.toLowerCase();
-    return name.endsWith(".") ? name.slice(0, -1) : name;
+    const name = isLowerCase(text) ? text : text.toLowerCase();
+    return name.charCodeAt(name.length - 1) === DOT ? name.slice(0, -1) : name;
+}
+
+const DOT = 46;
+
+/** As nearly every host is written. */
+function isLowerCase(text: string): boolean {
+    for (let at = 0; at < text.length; at++) {
+        const code = text.charCodeAt(at);
+        if ((code >= 65 && code <= 90) || code > 127) return false;
+    }
+    return true;
 }
 
 /** Whether a pattern (`api.partner.example`, or `*.partner.example` for every name below) covers a host. */
@@ -76,7 +87,7 @@ function refusal(name: string, text: string): string | undefined {
 }
 
 function metadataRefusal(name: string): string | undefined {
-    return METADATA_NAMES.some((metadata) => hostMatches(name, metadata)) ? "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there" : undefined;
+    return (name.startsWith("*") ? METADATA_NAMES.some((metadata) => hostMatches(name, metadata)) : METADATA_NAMES.includes(name)) ? "it is a cloud metadata service, which hands out credentials of the node; no egress may lead there" : undefined;
 }
 
 function localRefusal(name: string): string | undefined {

@@ -1,12 +1,16 @@
 // The pools that a catalogue declares, by host.
-import { loadCatalogue } from "../catalogue";
-import { declaredWindowMs, formatDuration } from "../model";
+import type * as catalogue from "../catalogue";
+import { formatDuration } from "../model/duration";
+import { declaredWindowMs } from "../model/window";
 import type { CatalogueResult } from "./catalogues";
 
 /** As many errors as a message shows; the command and the component tell all of them. */
 const SHOWN_ERRORS = 3;
 
 export function readCatalogue(file: string): CatalogueResult {
+    // Most runs name no catalogue, and what reads one takes as long to load as the audit of a thousand objects.
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- an import would load it, or make every judgement asynchronous
+    const { loadCatalogue } = require("../catalogue") as typeof catalogue;
     const result = loadCatalogue(file);
     if (!result.ok) {
         const shown = result.errors.slice(0, SHOWN_ERRORS).map(({ text }) => text);

@@ -1,7 +1,9 @@
 // The configuration of a policy: zod schemas, the form in which Pulumi's engine wants them, and reading what it hands over.
 import type { PolicyConfigSchema } from "@pulumi/policy";
 import { z } from "zod";
-import { DURATION_PATTERN, MAX_ADDRESSES_PER_ANSWER, Membership, formatPath, show } from "../model";
+import { DURATION_PATTERN } from "../model/duration";
+import { formatPath, show } from "../model/problem";
+import { MAX_ADDRESSES_PER_ANSWER, Membership } from "../model/resolution";
 
 const hostPool = z.strictObject({
     host: z.string().regex(/^(\*\.)?[^*\s]+$/).describe("A host, or *.partner.example for every host below a name. An exact name counts before a pattern, then the first counts."),

@@ -1,5 +1,5 @@
 // Exemptions: annotations by which an object is let off one rule, with a reason and a last day.
-import { EXEMPTION_PREFIX } from "../model";
+import { EXEMPTION_PREFIX } from "../model/annotations";
 import type { MeshObject } from "./objects";
 import { UNKNOWN } from "./plain";
 

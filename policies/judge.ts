@@ -1,5 +1,5 @@
 // Runs rules on objects: configuration and pool knowledge in, findings out, the same for every engine. No side effects but reading the catalogue.
-import { type Path, formatPath } from "../model";
+import { type Path, formatPath } from "../model/problem";
 import type { Catalogues } from "./catalogues";
 import { type PoolConfiguration, readConfiguration } from "./configuration";
 import { EXEMPTION_RULE, exemptionOf } from "./exemptions";
@@ -39,9 +39,9 @@ export interface Surroundings {
 export function judge(rule: Rule, mesh: Mesh, given: unknown, surroundings: Surroundings): Judgement {
     const problems: string[] = [];
     const context = { ...contextOf(rule, given, surroundings, problems), now: surroundings.now, environment: surroundings.environment };
-    const verdicts = isSetRule(rule) ? [...rule.checkSet(mesh, context), ...unknownOf(rule, mesh)] : judgedBy(rule, mesh).flatMap((object) => checkOne(rule, object, context));
+    const verdicts = isSetRule(rule) ? [...rule.checkSet(mesh, context), ...unknownOf(rule, mesh)].map(({ object, ...told }) => ({ object, told })) : checkEach(rule, judgedBy(rule, mesh), context);
     const findings: Judgement["findings"][number][] = [], exempted: Judgement["exempted"][number][] = [], unjudged: Judgement["unjudged"][number][] = [];
-    for (const { object, ...told } of verdicts) {
+    for (const { object, told } of verdicts) {
         const verdict = withoutSecrets(told, isSetRule(rule) ? mesh.secrets : object.secrets);
         if (isUnjudged(verdict)) {
             unjudged.push({ object, note: verdict });
@@ -62,12 +62,23 @@ function withoutSecrets(verdict: Verdict, secrets: ReadonlySet<string>): Verdict
 
 const NOT_KNOWN = "is not known before the update: what depends on it is not judged.";
 
-/** What a rule says of one object; of each part that it reads and that nobody knows yet it says that it was not judged. */
-function checkOne(rule: ObjectRule, object: MeshObject, context: Context<unknown>): readonly SetVerdict[] {
-    if (object.isKnown) return rule.check(object, context).map((verdict) => ({ ...verdict, object }));
+interface Told {
+    readonly object: MeshObject;
+    readonly told: Verdict;
+}
+
+/** What a rule says of each object; of each part that it reads and that nobody knows yet it says that it was not judged. */
+function checkEach(rule: ObjectRule, objects: readonly MeshObject[], context: Context<unknown>): readonly Told[] {
+    const verdicts: Told[] = [];
+    for (const object of objects) for (const told of checkOne(rule, object, context)) verdicts.push({ object, told });
+    return verdicts;
+}
+
+function checkOne(rule: ObjectRule, object: MeshObject, context: Context<unknown>): readonly Verdict[] {
+    if (object.isKnown) return rule.check(object, context);
     const unknown = new Map<string, Path>();
     const found = rule.check(object.watched((path) => unknown.set(formatPath(path), path)), context);
-    return [...found.map((verdict) => ({ ...verdict, object })), ...[...unknown.values()].map((path) => ({ path, unjudged: NOT_KNOWN, object }))];
+    return [...found, ...[...unknown.values()].map((path) => ({ path, unjudged: NOT_KNOWN }))];
 }
 
 function judgedBy({ kinds }: Rule, mesh: Mesh): readonly MeshObject[] {

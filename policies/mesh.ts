@@ -1,5 +1,5 @@
 // All objects that are judged together, and what proxies see of them. Indexes are made once and shared by the rules.
-import type { Path } from "../model";
+import type { Path } from "../model/problem";
 import { EVERYWHERE } from "../model/preflight";
 import { type Viewers, viewersOf } from "../model/visibility";
 import type { MeshObject } from "./objects";
@@ -23,8 +23,10 @@ export class Mesh {
     readonly root: string;
     readonly domain: string;
     private readonly byKind = new Map<string, MeshObject[]>();
-    private readonly made = new Map<unknown, unknown>();
+    private readonly made = new Map<string, unknown>();
     private readonly unknown = new Map<MeshObject, Path | undefined>();
+    private readonly sure = new Map<string, boolean>();
+    private readonly seenBy = new Map<MeshObject, Viewers | Unknown>();
 
     constructor(readonly objects: readonly MeshObject[], private readonly options: MeshOptions = {}) {
         this.root = options.rootNamespace ?? "istio-system";
@@ -57,16 +59,23 @@ export class Mesh {
      * of them says.
      */
     isSure(kind: string): boolean {
-        return this.once(`sure of ${kind}`, () => (this.byKind.get(kind) ?? []).every((object) => !object.isPatch && this.unknownIn(object) === undefined));
+        let sure = this.sure.get(kind);
+        if (sure === undefined) {
+            sure = (this.byKind.get(kind) ?? []).every((object) => !object.isPatch && this.unknownIn(object) === undefined);
+            this.sure.set(kind, sure);
+        }
+        return sure;
     }
 
     /** The namespaces whose proxies see an object. */
     viewers(object: MeshObject): Viewers | Unknown {
-        return this.once(object, (): Viewers | Unknown => {
+        let viewers = this.seenBy.get(object);
+        if (viewers === undefined) {
             const { namespace } = object, exportTo = exportOf(object);
-            if (namespace === UNKNOWN || exportTo === UNKNOWN) return UNKNOWN;
-            return viewersOf(exportTo, namespace, this.exportDefault(object.kind));
-        });
+            viewers = namespace === UNKNOWN || exportTo === UNKNOWN ? UNKNOWN : viewersOf(exportTo, namespace, this.exportDefault(object.kind));
+            this.seenBy.set(object, viewers);
+        }
+        return viewers;
     }
 
     /** Whether proxies of a namespace see an object. */
@@ -95,9 +104,12 @@ export class Mesh {
     }
 
     /** What `make` gives, made once for a key: an index that several rules look things up in. */
-    once<T>(key: unknown, make: () => T): T {
-        if (!this.made.has(key)) this.made.set(key, make());
-        return this.made.get(key) as T;
+    once<T>(key: string, make: () => T): T {
+        const known = this.made.get(key);
+        if (known !== undefined || this.made.has(key)) return known as T;
+        const made = make();
+        this.made.set(key, made);
+        return made;
     }
 
     private exportDefault(kind: string): readonly string[] {

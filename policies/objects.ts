@@ -1,6 +1,7 @@
 // The objects that rules read, in any resource that reaches Pulumi's engine (generic and generated classes, patches, lists,
 // children) and in any plain Kubernetes object.
-import { type Path, normaliseHost } from "../model";
+import { normaliseHost } from "../model/host";
+import type { Path } from "../model/problem";
 import { type Plain, type PlainObject, UNKNOWN, type Unknown, isList, isObject, own, plainCopy } from "./plain";
 import { SECRET, secretsOf } from "./secrets";
 
@@ -52,9 +53,22 @@ export class MeshObject {
         private known?: boolean,
     ) {}
 
+    private made: Map<string, unknown> | undefined = undefined;
+
     /** The same object, which tells of every read that ends at a value nobody knows yet. */
     watched(onUnknown: (path: Path) => void): MeshObject {
         return new MeshObject(this.kind, this.apiVersion, this.position, this.body, this.isPatch, this.origin, this.isSecretInResource, onUnknown);
+    }
+
+    /** What `make` reads from the object, made once: several rules ask for the same. A watched object is read each time, since it tells of each read. */
+    once<T>(key: string, make: () => T): T {
+        if (this.onUnknown !== undefined) return make();
+        this.made ??= new Map();
+        const known = this.made.get(key);
+        if (known !== undefined || this.made.has(key)) return known as T;
+        const made = make();
+        this.made.set(key, made);
+        return made;
     }
 
     /** The secret values of the object, and their forms in messages: hosts in the one spelling, without a namespace. */
@@ -94,14 +108,14 @@ export class MeshObject {
 
     /** What the resource itself says: undefined where it says nothing, also in a patch. */
     stated(path: Path): Plain | undefined {
-        let current: Plain = this.body, depth = 0;
-        for (const key of path) {
+        let current: Plain = this.body;
+        for (let depth = 0; depth < path.length; depth++) {
             // Here, and not by the helpers: every rule reads every field this way.
             if (typeof current !== "object" || current === null) return UNKNOWN;
-            const next: Plain | undefined = Object.hasOwn(current, key) ? (current as Readonly<Record<string | number, Plain>>)[key] : undefined;
-            depth++;
-            if (next === undefined || next === null) return undefined;
-            if (next === UNKNOWN) this.onUnknown?.(path.slice(0, depth));
+            const key = path[depth] ?? "", next: Plain | undefined = (current as Readonly<Record<string | number, Plain>>)[key];
+            // What is inherited is no field.
+            if (next === undefined || next === null || !Object.hasOwn(current, key)) return undefined;
+            if (next === UNKNOWN) this.onUnknown?.(path.slice(0, depth + 1));
             current = next;
         }
         return current;

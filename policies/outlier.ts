@@ -1,5 +1,7 @@
 // Every place in a DestinationRule where outlierDetection stands, and the pool that it acts on.
-import { type Path, type Pool, normaliseHost } from "../model";
+import type { Pool } from "../model/annotations";
+import { normaliseHost } from "../model/host";
+import type { Path } from "../model/problem";
 import { isEjectionOff } from "../model/ejection";
 import type { MeshObject } from "./objects";
 import { UNKNOWN, type Unknown, isObject } from "./plain";
@@ -22,18 +24,18 @@ export interface OutlierBlock {
  * whose counters are all switched off, or may be, is left out: it ejects nothing by intent.
  */
 export function outlierBlocks(rule: MeshObject): readonly OutlierBlock[] {
-    return allOutlierBlocks(rule).filter(({ path }) => ejects(rule, path));
+    return rule.once("outlier blocks", () => allOutlierBlocks(rule).filter(({ path }) => ejects(rule, path)));
 }
 
 /** Every block, those that eject nothing included. */
 export function allOutlierBlocks(rule: MeshObject): readonly OutlierBlock[] {
-    return trafficPolicies(rule).flatMap(({ path, wholePool }) => [
+    return rule.once("all outlier blocks", () => trafficPolicies(rule).flatMap(({ path, wholePool }) => [
         ...blockAt(rule, [...path, "outlierDetection"], wholePool, undefined),
         ...rule.indexes([...path, "portLevelSettings"]).flatMap((index) => {
             const entry = [...path, "portLevelSettings", index], port = rule.number([...entry, "port", "number"]);
             return blockAt(rule, [...entry, "outlierDetection"], wholePool, typeof port === "number" ? port : undefined);
         }),
-    ]);
+    ]));
 }
 
 /** The rule's own trafficPolicy and each subset's, there or not. */
@@ -87,7 +89,8 @@ export function poolOfRule(rule: MeshObject, pools: Pools): RulePool | undefined
     if (host === undefined || host === UNKNOWN) return undefined;
     const answer = pools.of(rule, host);
     if (answer.state !== "declared" || answer.isSizeUnknown) return undefined;
-    return { ...answer.pool, isSecret: answer.isSecret, host: rule.show(["spec", "host"], normaliseHost(host)), count: (number) => (answer.isSecret ? SECRET : String(number)) };
+    const { pool: { membership, addressesPerAnswer, lossWindow }, isSecret } = answer;
+    return { membership, addressesPerAnswer, lossWindow, isSecret, host: rule.show(["spec", "host"], normaliseHost(host)), count: (number) => (isSecret ? SECRET : String(number)) };
 }
 
 /** `is 30`, or `is unset`: how messages begin. */

@@ -1,6 +1,6 @@
 // What a rule is: a total function from one object, or from all of them together, to its findings, and the text around them.
 import type { z } from "zod";
-import { type Path, formatPath } from "../model";
+import { type Path, formatPath } from "../model/problem";
 import type { Mesh } from "./mesh";
 import type { MeshObject } from "./objects";
 import type { Plain } from "./plain";

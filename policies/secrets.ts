@@ -1,6 +1,6 @@
 // Which parts of a resource are secret. Messages are printed and kept, so that no secret value belongs in one.
 import { createRequire } from "node:module";
-import type { Path } from "../model";
+import type { Path } from "../model/problem";
 
 /** How a message shows a secret value. */
 export const SECRET = "[secret]";

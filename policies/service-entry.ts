@@ -1,5 +1,7 @@
 // What the rules about ServiceEntries share.
-import { ANNOTATIONS, type Path, normaliseHost } from "../model";
+import { ANNOTATIONS } from "../model/annotations";
+import { normaliseHost } from "../model/host";
+import type { Path } from "../model/problem";
 import type { MeshObject } from "./objects";
 import { UNKNOWN } from "./plain";
 

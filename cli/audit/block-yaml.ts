@@ -16,7 +16,14 @@ const WHOLE = /^(?:0|[1-9]\d{0,14})$/, NO_NUMBER = /[^\dxoa-fA-F.+-]|^\d+\.\d+\.
 /** Keys are longer in no object of Kubernetes, and nothing is nested as deeply. */
 const LONGEST_KEY = 320, MAX_DEPTH = 32;
 
-const SPACE = 32, QUOTE = 34, HASH = 35, APOSTROPHE = 39, DASH = 45, DOT = 46, SLASH = 47, COLON = 58, AT = 64, UNDERSCORE = 95;
+const SPACE = 32, QUOTE = 34, HASH = 35, APOSTROPHE = 39, DASH = 45, SLASH = 47, COLON = 58, AT = 64;
+
+/** What keys without quotes hold, by code. */
+const IN_KEY = new Uint8Array(128);
+for (const letter of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-./_") IN_KEY[letter.charCodeAt(0)] = 1;
+
+/** Keys that were met, by a hash: the same few are written in every object, and a text that is known already is found sooner in a map. */
+const MET: string[] = new Array<string>(1024).fill("");
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
@@ -76,7 +83,7 @@ class Reader {
         while (this.indent === indent) {
             const isQuoted = this.code(this.from) === QUOTE, colon = isQuoted ? this.quotedKeyEnd() : this.keyEnd();
             if (colon === -1) return UNREAD;
-            const key = isQuoted ? this.text.slice(this.from + 1, colon - 1) : this.text.slice(this.from, colon);
+            const key = isQuoted ? this.text.slice(this.from + 1, colon - 1) : this.key(this.from, colon);
             if (key.length > LONGEST_KEY || Object.hasOwn(map, key) || (!isQuoted && key.length <= LONGEST_WORD && WORDS.has(key))) return UNREAD;
             const value = colon + 1 === this.end ? this.below(indent, depth) : this.inline(colon + 2, indent);
             if (value === UNREAD) return UNREAD;
@@ -84,6 +91,12 @@ class Reader {
         }
         // What is indented further went on from a value.
         return this.indent > indent ? UNREAD : map;
+    }
+
+    private key(from: number, end: number): string {
+        const length = end - from, place = (length * 131 + this.code(from) * 31 + this.code(end - 1) * 7 + this.code(from + (length >> 1))) & 1023, met = MET[place] ?? "";
+        if (met.length === length && this.text.startsWith(met, from)) return met;
+        return MET[place] = this.text.slice(from, end);
     }
 
     private list(indent: number, depth: number): unknown {
@@ -116,7 +129,7 @@ class Reader {
         for (; at < this.end; at++) {
             const code = this.code(at);
             if (code === COLON) return at + 1 === this.end || this.code(at + 1) === SPACE ? at : -1;
-            if (!isLetter(code) && !isDigit(code) && code !== DASH && code !== DOT && code !== SLASH && code !== UNDERSCORE) return -1;
+            if (IN_KEY[code] !== 1) return -1;
         }
         return -1;
     }
@@ -127,7 +140,7 @@ class Reader {
         if (!isLetter(this.code(at)) && this.code(at) !== AT) return -1;
         while (at < this.end && this.code(at) !== QUOTE) {
             const code = this.code(at);
-            if (!isLetter(code) && !isDigit(code) && code !== AT && code !== DASH && code !== DOT && code !== SLASH && code !== UNDERSCORE) return -1;
+            if (IN_KEY[code] !== 1 && code !== AT) return -1;
             at++;
         }
         const colon = at + 1;
@@ -170,5 +183,9 @@ class Reader {
 
 /** Neither a key nor a comment within it. */
 function isOneText(value: string): boolean {
-    return !value.includes(": ") && !value.includes(" #");
+    for (let at = 1; at < value.length; at++) {
+        const code = value.charCodeAt(at);
+        if (code === SPACE ? value.charCodeAt(at - 1) === COLON : code === HASH && value.charCodeAt(at - 1) === SPACE) return false;
+    }
+    return true;
 }

@@ -1,6 +1,6 @@
 // Paths as users give them → the files to read. Folders are walked; every real folder and file counts once, whatever links lead to it.
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, sep } from "node:path";
 import picomatch from "picomatch";
 import { messageOf } from "../failure";
 import { shownPath } from "../paths";
@@ -39,7 +39,8 @@ class Walk implements FoundFiles {
     readonly #isExcluded: (path: string) => boolean;
 
     constructor(excluded: readonly string[]) {
-        this.#isExcluded = excluded.length === 0 ? () => false : picomatch([...excluded], { dot: true });
+        const matches = excluded.length === 0 ? undefined : picomatch([...excluded], { dot: true });
+        this.#isExcluded = (path) => matches?.(shownPath(path)) ?? false;
     }
 
     named(path: string): void {
@@ -51,16 +52,17 @@ class Walk implements FoundFiles {
     }
 
     #folder(folder: string): void {
-        if (!this.#isNew(folder)) return;
+        const real = realpathSync.native(folder);
+        if (!this.#isNew(real)) return;
         const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
         const isChart = entries.some(({ name }) => name === CHART);
         for (const entry of entries) {
             const path = join(folder, entry.name);
-            if (!this.#isExcluded(shownPath(path))) this.#guard(path, () => this.#entry(path, entry, isChart));
+            if (!this.#isExcluded(path)) this.#guard(path, () => this.#entry(path, entry, isChart, real));
         }
     }
 
-    #entry(path: string, entry: Dirent, inChart: boolean): void {
+    #entry(path: string, entry: Dirent, inChart: boolean, realFolder: string): void {
         const isLink = entry.isSymbolicLink(), named = EXTENSION.test(entry.name);
         if (!isLink && !entry.isDirectory() && !named) return;
         // A link to nowhere matters only where it would be read.
@@ -71,7 +73,7 @@ class Walk implements FoundFiles {
             if (inChart && entry.name === "templates") this.#templates(path);
             else this.#folder(path);
         } else if (named && status.isFile()) {
-            this.#add(path, status.size);
+            this.#add(path, status.size, isLink ? undefined : `${realFolder}${realFolder.endsWith(sep) ? "" : sep}${entry.name}`);
         } else if (named) {
             this.problems.push({ file: shownPath(path), text: "is no regular file (a pipe, socket or device), which a folder's walk does not open: name it itself if it is meant." });
         }
@@ -83,12 +85,12 @@ class Walk implements FoundFiles {
         this.problems.push({ file: shownPath(folder), text: `holds the templates of a Helm chart, which say nothing before they are rendered: audit what a cluster gets, helm template ${chart === "." ? "." : chart} | istio-egress audit -, or leave them out with --exclude '${shownPath(folder)}'.` });
     }
 
-    #add(path: string, size: number | undefined): void {
-        if (size === undefined || this.#isNew(path)) this.files.push({ path, shown: shownPath(path), size });
+    /** @param real without links, where that is known */
+    #add(path: string, size: number | undefined, real?: string): void {
+        if (size === undefined || this.#isNew(real ?? realpathSync.native(path))) this.files.push({ path, shown: shownPath(path), size });
     }
 
-    #isNew(path: string): boolean {
-        const real = realpathSync.native(path);
+    #isNew(real: string): boolean {
         if (this.#seen.has(real)) return false;
         this.#seen.add(real);
         return true;

@@ -27,11 +27,11 @@ export interface AuditRequest {
 export async function audit(request: AuditRequest): Promise<AuditReport> {
     const { input, rules, configuration, failOn, baseline } = request, reading = await read(input);
     const judged = judgeAll(reading, request), places = new Places(reading.objects);
-    const findings = judged.findings.map((finding): AuditFinding => {
+    const findings = judged.findings.map((finding) => {
         const note = places.note(finding);
-        return { ...note, level: finding.level, severity: finding.severity, known: baseline?.takes(note) ?? false };
+        return findingOf(note, finding, baseline?.takes(note) ?? false);
     });
-    const exempted = judged.exempted.map((finding) => ({ ...places.note(finding), level: finding.level, severity: finding.severity, known: false, reason: finding.reason, until: finding.until }));
+    const exempted = judged.exempted.map((finding) => ({ ...findingOf(places.note(finding), finding, false), reason: finding.reason, until: finding.until }));
     return {
         findings, exempted, failOn,
         unjudged: judged.unjudged.map((note) => places.note(note)),
@@ -43,6 +43,10 @@ export async function audit(request: AuditRequest): Promise<AuditReport> {
         }),
         gone: baseline?.gone ?? 0,
     };
+}
+
+function findingOf({ code, name, object, path, field, text, message, location }: AuditNote, { level, severity }: JudgedFinding, known: boolean): AuditFinding {
+    return { code, name, object, path, field, text, message, location, level, severity, known };
 }
 
 async function read(input: AuditRequest["input"]): Promise<Reading & Partial<Pick<ClusterReading, "mesh">>> {
@@ -94,46 +98,78 @@ function byIdentity(objects: readonly ReadObject[]): { readonly last: readonly M
 
 const SHOWN_TWICE = 3;
 
+/** Its position is found when somebody asks: a text report shows no notes unless it is told to. */
+class Note implements AuditNote {
+    constructor(private readonly judged: JudgedFinding | JudgedNote, readonly object: AuditedObject, private readonly locate: (judged: JudgedFinding | JudgedNote) => Location) {}
+
+    get code(): string {
+        return this.judged.code;
+    }
+
+    get name(): string {
+        return this.judged.name;
+    }
+
+    get path(): JudgedFinding["path"] {
+        return this.judged.path;
+    }
+
+    get field(): string {
+        return this.judged.field;
+    }
+
+    get text(): string {
+        return this.judged.text;
+    }
+
+    get message(): string {
+        return this.judged.message;
+    }
+
+    get location(): Location {
+        return this.locate(this.judged);
+    }
+}
+
 /** Where objects and their fields are; a text is parsed for positions when it has a first finding. */
 class Places {
-    readonly #read: ReadonlyMap<MeshObject, ReadObject>;
-    readonly #objects = new Map<MeshObject, AuditedObject>();
-    readonly #locators = new Map<Written, Locator>();
+    private readonly read: ReadonlyMap<MeshObject, ReadObject>;
+    private readonly objects = new Map<MeshObject, AuditedObject>();
+    private readonly locators = new Map<Written, Locator>();
 
     constructor(objects: readonly ReadObject[]) {
-        this.#read = new Map(objects.map((one) => [one.object, one]));
+        this.read = new Map(objects.map((one) => [one.object, one]));
     }
 
     object(object: MeshObject): AuditedObject {
-        let known = this.#objects.get(object);
+        let known = this.objects.get(object);
         if (known === undefined) {
+            // Spreading optional parts takes ten times as long, for thousands of objects.
             const { kind, name, namespace, label } = object;
-            known = { kind, label, location: this.#origin(object), ...(typeof name === "string" ? { name } : {}), ...(typeof namespace === "string" && label.includes("/") ? { namespace } : {}) };
-            this.#objects.set(object, known);
+            known = { kind, label, location: this.origin(object), name: typeof name === "string" ? name : undefined, namespace: typeof namespace === "string" && label.includes("/") ? namespace : undefined };
+            this.objects.set(object, known);
         }
         return known;
     }
 
-    note({ code, name, object, path, field, text, message }: JudgedFinding | JudgedNote): AuditNote {
-        // Positions are found when somebody asks: a text report shows no notes unless it is told to.
-        const location = (): Location => this.#location(object, path);
-        return { code, name, object: this.object(object), path, field, text, message, get location() { return location(); } };
+    note(judged: JudgedFinding | JudgedNote): AuditNote {
+        return new Note(judged, this.object(judged.object), this.locate);
     }
 
-    #location(object: MeshObject, path: JudgedFinding["path"]): Location {
-        const read = this.#read.get(object), origin = this.#origin(object);
+    private readonly locate = ({ object, path }: JudgedFinding | JudgedNote): Location => {
+        const read = this.read.get(object), origin = this.origin(object);
         if (read?.written === undefined) return origin;
-        let locator = this.#locators.get(read.written);
+        let locator = this.locators.get(read.written);
         if (locator === undefined) {
             locator = new Locator(read.written.text);
-            this.#locators.set(read.written, locator);
+            this.locators.set(read.written, locator);
         }
         const region = locator.at(read.document, [...object.position, ...path]), above = read.written.line - 1;
         return { ...origin, region: { ...region, line: region.line + above, endLine: region.endLine + above } };
-    }
+    };
 
-    #origin(object: MeshObject): Location {
-        const read = this.#read.get(object), template = read?.written?.template;
-        return { file: read?.source ?? "", ...(template === undefined ? {} : { template }) };
+    private origin(object: MeshObject): Location {
+        const read = this.read.get(object), file = read?.source ?? "", template = read?.written?.template;
+        return template === undefined ? { file } : { file, template };
     }
 }

@@ -1,6 +1,6 @@
 // Where the fields of a document are written, from the parser's events: made only for documents that have findings.
 import { type Event, EVENT_ID, type ScalarEvent, getScalarValue, parseEvents } from "js-yaml";
-import type { Path } from "../../model";
+import type { Path } from "../../model/problem";
 
 /** From 1, in UTF-16 units, as editors count; the end is exclusive. */
 export interface Region {

@@ -3,7 +3,6 @@ import { readCatalogue } from "../../policies/catalogue-pools";
 import { type Levels, checkLevelNames } from "../../policies/levels";
 import { RULES } from "../../policies/rules";
 import { today } from "../../policies/today";
-import { readSettings } from "../embedded/project";
 import { messageOf, usageError } from "../failure";
 import { DEFAULT_ISTIO_NAMESPACE } from "../preflight/defaults";
 import { Baseline } from "./baseline";
@@ -12,11 +11,11 @@ import type { AuditRequest } from "./index";
 import { selectRules } from "./select";
 
 /** @throws a usage error for options that do not fit together, and for files that they name and that cannot be used */
-export function prepare(paths: readonly string[], options: AuditOptions, onProgress: (what: string, done: number, all: number) => void): AuditRequest {
+export async function prepare(paths: readonly string[], options: AuditOptions, onProgress: (what: string, done: number, all: number) => void): Promise<AuditRequest> {
     const { env, baseline, writeBaseline, failOn } = options;
     if (baseline !== undefined && writeBaseline !== undefined) throw usageError("--baseline and --write-baseline exclude each other: first make the file, then compare with it.");
     return {
-        input: inputOf(paths, options, onProgress), rules: selectRules(RULES, options.only, options.skip), configuration: levelsOf(options.policyConfig), pools: poolsOf(options.catalogue),
+        input: inputOf(paths, options, onProgress), rules: selectRules(RULES, options.only, options.skip), configuration: await levelsOf(options.policyConfig), pools: poolsOf(options.catalogue),
         failOn, now: today(), ...(env === undefined ? {} : { environment: env }), ...(baseline === undefined ? {} : { baseline: Baseline.read(baseline) }),
     };
 }
@@ -36,8 +35,9 @@ function inputOf(paths: readonly string[], options: AuditOptions, onProgress: (w
 }
 
 /** Levels and properties by policy name. */
-export function levelsOf(file: string | undefined): Levels {
+export async function levelsOf(file: string | undefined): Promise<Levels> {
     if (file === undefined) return {};
+    const { readSettings } = await import("../embedded/project.js");
     const levels = readSettings(file) as Levels;
     try {
         checkLevelNames(file, RULES, levels, ["all"]);

@@ -133,14 +133,13 @@ function readValues(reading: Reading, file: string, line: number, text: string, 
         const { objects, total } = unpack(value, `no name (${file}:${line})`, isPlain);
         reading.total += total;
         for (const object of objects) {
-            written ??= { file, line, text, ...templateOf(text) };
+            written ??= { file, line, text, template: templateOf(text) };
             reading.objects.push({ object, source: file, written, document });
         }
     }
 }
 
 /** `# Source: chart/templates/egress.yaml`, as `helm template` writes it. */
-function templateOf(text: string): { readonly template?: string } {
-    const template = /^(?:---\s*\n)?# Source: (\S+)/.exec(text)?.[1];
-    return template === undefined ? {} : { template };
+function templateOf(text: string): string | undefined {
+    return /^(?:---\s*\n)?# Source: (\S+)/.exec(text)?.[1];
 }

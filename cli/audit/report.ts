@@ -1,5 +1,5 @@
 // What an audit says: plain data, from which every format is made.
-import type { Path } from "../../model";
+import type { Path } from "../../model/problem";
 import type { Region } from "./locate";
 import type { AuditProblem } from "./problem";
 

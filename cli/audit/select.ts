@@ -1,5 +1,5 @@
 // Which rules run: --only and --skip take codes, names and families.
-import { nearest } from "../../model";
+import { nearest } from "../../model/nearest";
 import type { Rule } from "../../policies/rule";
 import { usageError } from "../failure";
 

@@ -1,5 +1,5 @@
 // The objects of a Pulumi state: what `pulumi stack export` prints, and the stack file of a backend of one's own.
-import type { Path } from "../../model";
+import type { Path } from "../../model/problem";
 import { MeshObject, meshObjects } from "../../policies/objects";
 import { UNKNOWN, isObject, plainCopy } from "../../policies/plain";
 import { isMap } from "../plain";

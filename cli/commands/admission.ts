@@ -20,7 +20,7 @@ export async function admission({ policyConfig, excludeNamespace, failurePolicy,
     const { levelsOf } = await import("../audit/options.js"), { stringify } = await import("yaml");
     const bad = excludeNamespace.find((name) => !LABEL_PATTERN.test(name));
     if (bad !== undefined) throw usageError(`--exclude-namespace names ${JSON.stringify(bad)}, which is not a namespace's name: it has lower-case letters, digits and inner hyphens, at most 63.`);
-    const objects = admissionObjects({ levels: levelsOf(policyConfig), excludedNamespaces: excludeNamespace, failurePolicy });
+    const objects = admissionObjects({ levels: await levelsOf(policyConfig), excludedNamespaces: excludeNamespace, failurePolicy });
     process.stdout.write(objects.map((object) => stringify(object, { lineWidth: 0 })).join("---\n"));
     return ExitCode.Ok;
 }

@@ -1,6 +1,6 @@
 // A cluster as Envoy keeps it: hosts by priority, outlier detection, priority loads, panic, and who is chosen. The rules are
 // those of Envoy's load balancers (load_balancer_impl) and of its outlier detector, in its own words where they have some.
-import { LoadBalancer } from "../declaration";
+import { LoadBalancer } from "../load-balancer";
 import { OVERPROVISIONING } from "../guard";
 import type { OutlierSettings } from "../outlier";
 

@@ -1,5 +1,6 @@
 // What a declaration makes a proxy do with new connections, with each of its devices and without.
-import { type Declaration, LoadBalancer } from "../declaration";
+import type { Declaration } from "../declaration";
+import { LoadBalancer } from "../load-balancer";
 import { connectTimeoutMs, decideOutlier } from "../outlier";
 import { carriesRequestsOnly } from "../ports";
 import { Resolution, resolutionOf } from "../resolution";

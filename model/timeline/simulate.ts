@@ -1,6 +1,6 @@
 // New connections through one proxy while addresses die, are ejected and leave the DNS answer: a simulation of what Envoy
 // does, event by event. What it takes from Envoy is checked against the lab's results (test/unit/model/timeline-lab.test.ts).
-import type { LoadBalancer } from "../declaration";
+import type { LoadBalancer } from "../load-balancer";
 import type { OutlierSettings } from "../outlier";
 import { type BackOff, longestPause } from "../waiting";
 import { Cluster, type Host } from "./cluster";

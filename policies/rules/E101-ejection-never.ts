@@ -1,6 +1,7 @@
 // E101: an ejection guard that never lets an address of the declared pool be ejected, or not after a withdrawal.
 import { z } from "zod";
-import { DEFAULT_MAX_EJECTION_PERCENT, GuardVerdict, Membership, judgeGuard, safeBand } from "../../model";
+import { DEFAULT_MAX_EJECTION_PERCENT, GuardVerdict, judgeGuard, safeBand } from "../../model/guard";
+import { Membership } from "../../model/resolution";
 import { poolConfiguration } from "../configuration";
 import { type RulePool, outlierBlocks, poolOfRule } from "../outlier";
 import { UNKNOWN } from "../plain";

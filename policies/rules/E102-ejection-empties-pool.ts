@@ -1,5 +1,5 @@
 // E102: an ejection guard that lets all addresses be ejected together, with panic routing off.
-import { DEFAULT_MAX_EJECTION_PERCENT, DEFAULT_MIN_HEALTH_PERCENT, GuardVerdict, judgeGuard } from "../../model";
+import { DEFAULT_MAX_EJECTION_PERCENT, DEFAULT_MIN_HEALTH_PERCENT, GuardVerdict, judgeGuard } from "../../model/guard";
 import { noConfiguration } from "../configuration";
 import { describe, outlierBlocks } from "../outlier";
 import { UNKNOWN } from "../plain";

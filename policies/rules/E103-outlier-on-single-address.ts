@@ -1,5 +1,6 @@
 // E103: outlier detection on a cluster that has one address by its discovery: LOGICAL_DNS.
-import { EJECTION_OF_LOGICAL, ENVOY_DEFAULT_MAX_EJECTION_PERCENT } from "../../model";
+import { ENVOY_DEFAULT_MAX_EJECTION_PERCENT } from "../../model/guard";
+import { EJECTION_OF_LOGICAL } from "../../model/outlier";
 import { noConfiguration } from "../configuration";
 import { outlierBlocks } from "../outlier";
 import { UNKNOWN } from "../plain";

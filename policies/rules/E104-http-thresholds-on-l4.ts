@@ -1,5 +1,5 @@
 // E104: outlier detection that counts HTTP statuses on a path that carries none, with connect failures split off and left to Envoy's default.
-import { DEFAULT_OUTLIER } from "../../model";
+import { DEFAULT_OUTLIER } from "../../model/outlier";
 import { isL4 } from "../../model/protocol";
 import { noConfiguration } from "../configuration";
 import { type OutlierBlock, allOutlierBlocks } from "../outlier";

@@ -1,5 +1,5 @@
 // E105: outlier detection without maxEjectionPercent, which leaves Envoy's 10 %: nothing is ejected in a pool of fewer than 10.
-import { DEFAULT_MAX_EJECTION_PERCENT, ENVOY_DEFAULT_MAX_EJECTION_PERCENT, GuardVerdict, judgeGuard } from "../../model";
+import { DEFAULT_MAX_EJECTION_PERCENT, ENVOY_DEFAULT_MAX_EJECTION_PERCENT, GuardVerdict, judgeGuard } from "../../model/guard";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { type RulePool, outlierBlocks, poolOfRule } from "../outlier";
 import { UNKNOWN } from "../plain";

@@ -1,5 +1,5 @@
 // E106: an entry of portLevelSettings that drops the outlier detection, or the connection pool, of the policy around it.
-import type { Path } from "../../model";
+import type { Path } from "../../model/problem";
 import { noConfiguration } from "../configuration";
 import type { MeshObject } from "../objects";
 import { trafficPolicies } from "../outlier";

@@ -1,5 +1,5 @@
 // E108: the hop to the egress gateway without outlier detection, so that a dead gateway pod keeps its share.
-import type { Path } from "../../model";
+import type { Path } from "../../model/problem";
 import { noConfiguration } from "../configuration";
 import type { Mesh } from "../mesh";
 import type { MeshObject } from "../objects";

@@ -1,5 +1,5 @@
 // E109: outlier detection on a rotating pool under STRICT_DNS: each answer takes the ejected addresses away before their time is over.
-import { Membership } from "../../model";
+import { Membership } from "../../model/resolution";
 import { poolConfiguration, type PoolConfiguration } from "../configuration";
 import { outlierBlocks } from "../outlier";
 import type { SetRule, SetVerdict } from "../rule";

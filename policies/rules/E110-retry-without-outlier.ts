@@ -1,5 +1,8 @@
 // E110: connect retry at a gateway without outlier detection beside it, or beside one that ejects the only address.
-import { GuardVerdict, Membership, type Path, judgeGuard, normaliseHost } from "../../model";
+import { GuardVerdict, judgeGuard } from "../../model/guard";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
+import { Membership } from "../../model/resolution";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import type { Mesh } from "../mesh";
 import type { MeshObject } from "../objects";

@@ -1,5 +1,7 @@
 // E111: LEAST_REQUEST in front of a small fixed pool: it favours a dead address, which never has active requests.
-import { LoadBalancer, Membership, type Path } from "../../model";
+import { LoadBalancer } from "../../model/load-balancer";
+import type { Path } from "../../model/problem";
+import { Membership } from "../../model/resolution";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import type { MeshObject } from "../objects";
 import { UNKNOWN, isObject } from "../plain";

@@ -1,5 +1,6 @@
 // E112: a fixed pool whose ejected address is refused even when it is the only one left and alive.
-import { DEFAULT_MIN_HEALTH_PERCENT, GuardVerdict, Membership, judgeGuard } from "../../model";
+import { DEFAULT_MIN_HEALTH_PERCENT, GuardVerdict, judgeGuard } from "../../model/guard";
+import { Membership } from "../../model/resolution";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { describe, outlierBlocks, poolOfRule } from "../outlier";
 import { UNKNOWN } from "../plain";

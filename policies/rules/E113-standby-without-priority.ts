@@ -1,5 +1,5 @@
 // E113: standby addresses without a failoverPriority that keeps them back, or a failoverPriority without standby addresses.
-import { Resolution } from "../../model";
+import { Resolution } from "../../model/resolution";
 import { wholeConfiguration, type WholeConfiguration } from "../configuration";
 import type { Mesh } from "../mesh";
 import type { MeshObject } from "../objects";

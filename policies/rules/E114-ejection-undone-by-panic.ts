@@ -1,5 +1,6 @@
 // E114: a minHealthPercent so high that the first ejection starts panic routing, in which the ejected address is used again.
-import { DEFAULT_MIN_HEALTH_PERCENT, GuardVerdict, Membership, judgeGuard, panics } from "../../model";
+import { DEFAULT_MIN_HEALTH_PERCENT, GuardVerdict, judgeGuard, panics } from "../../model/guard";
+import { Membership } from "../../model/resolution";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { outlierBlocks, poolOfRule } from "../outlier";
 import { UNKNOWN } from "../plain";

@@ -1,5 +1,5 @@
 // E201: a ServiceEntry that becomes LOGICAL_DNS in Envoy although the pool behind its host is fixed.
-import { CONNECT_STRATEGY_ANNOTATION, LOGICAL_ON_FIXED_POOL, Membership, RACE_FIRST_TCP_CONNECT, Resolution, isLogicalDns } from "../../model";
+import { CONNECT_STRATEGY_ANNOTATION, LOGICAL_ON_FIXED_POOL, Membership, RACE_FIRST_TCP_CONNECT, Resolution, isLogicalDns } from "../../model/resolution";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { UNKNOWN } from "../plain";
 import type { ObjectRule } from "../rule";

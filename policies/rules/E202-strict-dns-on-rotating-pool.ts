@@ -1,5 +1,5 @@
 // E202: a ServiceEntry that becomes STRICT_DNS in Envoy although the pool behind its host rotates.
-import { CONNECT_STRATEGY_ANNOTATION, Membership, Resolution, STRICT_ON_ROTATING_POOL, isLogicalDns } from "../../model";
+import { CONNECT_STRATEGY_ANNOTATION, Membership, Resolution, STRICT_ON_ROTATING_POOL, isLogicalDns } from "../../model/resolution";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import { UNKNOWN } from "../plain";
 import type { ObjectRule } from "../rule";

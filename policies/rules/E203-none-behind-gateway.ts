@@ -1,5 +1,5 @@
 // E203: a host that an egress gateway routes to, and that the gateway sees with resolution NONE only: an empty cluster there.
-import { Resolution } from "../../model";
+import { Resolution } from "../../model/resolution";
 import { noConfiguration } from "../configuration";
 import { UNKNOWN } from "../plain";
 import type { SetRule, SetVerdict } from "../rule";

@@ -1,5 +1,5 @@
 // E204: a gateway that routes to a wildcard, which has no addresses of its own there.
-import { WILDCARD_BEHIND_GATEWAY } from "../../model";
+import { WILDCARD_BEHIND_GATEWAY } from "../../model/routes";
 import { noConfiguration } from "../configuration";
 import { UNKNOWN } from "../plain";
 import type { SetRule, SetVerdict } from "../rule";

@@ -1,5 +1,5 @@
 // E205: several endpoints under DNS_ROUND_ROBIN, which Istio rejects.
-import { Resolution } from "../../model";
+import { Resolution } from "../../model/resolution";
 import { noConfiguration } from "../configuration";
 import type { ObjectRule } from "../rule";
 

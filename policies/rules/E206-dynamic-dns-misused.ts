@@ -2,7 +2,7 @@
 import { noConfiguration } from "../configuration";
 import type { Finding, ObjectRule } from "../rule";
 import { hostsAt, listed } from "../service-entry";
-import { normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
 import { UNKNOWN } from "../plain";
 import { portsOf } from "../views/service-entries";
 

@@ -1,5 +1,7 @@
 // E207: an external ServiceEntry that is resolved by DNS, of whose pool nobody has said whether a missing address means something.
-import { ANNOTATIONS, Membership, Resolution, parseHost } from "../../model";
+import { ANNOTATIONS } from "../../model/annotations";
+import { parseHost } from "../../model/host";
+import { Membership, Resolution } from "../../model/resolution";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import type { ObjectRule } from "../rule";
 import { hostsOf, listed, mayHaveAddressesOnly } from "../service-entry";

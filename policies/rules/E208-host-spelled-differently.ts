@@ -1,5 +1,6 @@
 // E208: one host in two spellings, which are two hosts to Istio.
-import { type Path, normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
 import { noConfiguration } from "../configuration";
 import type { Mesh } from "../mesh";
 import type { MeshObject } from "../objects";

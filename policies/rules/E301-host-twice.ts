@@ -1,5 +1,5 @@
 // E301: two ServiceEntries of one host that some proxy sees together and that do not merge.
-import { Resolution } from "../../model";
+import { Resolution } from "../../model/resolution";
 import { sameExport } from "../../model/preflight";
 import { isNobody } from "../../model/visibility";
 import { noConfiguration } from "../configuration";

@@ -7,7 +7,7 @@ import { meetings } from "../views/meetings";
 import { type EntryHost, type EntryPort, entryHosts, groupBy } from "../views/service-entries";
 import { who } from "../views/words";
 
-interface HostPort extends EntryHost {
+interface HostPort extends Pick<EntryHost, "object" | "host" | "shown" | "viewers"> {
     readonly port: EntryPort;
 }
 
@@ -22,7 +22,7 @@ export const protocolsDiffer: SetRule = {
     kinds: ["ServiceEntry"],
     configuration: noConfiguration,
     checkSet(mesh) {
-        const hostPorts = entryHosts(mesh).flatMap((entry): HostPort[] => entry.ports.map((port) => ({ ...entry, port })));
+        const hostPorts = entryHosts(mesh).flatMap(({ object, host, shown, viewers, ports }): HostPort[] => ports.map((port) => ({ object, host, shown, viewers, port })));
         return [...groupBy(hostPorts, ({ host, port }) => `${host}:${port.number}`).values()].flatMap((group) => meetings(group).flatMap(({ first, second, viewers }): SetVerdict[] => {
             const theirs = first.port.protocol, ours = second.port.protocol;
             if (theirs === UNKNOWN || ours === UNKNOWN || theirs === "" || ours === "" || first.object === second.object || spoken(theirs) === spoken(ours)) return [];

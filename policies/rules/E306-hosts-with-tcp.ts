@@ -1,6 +1,6 @@
 // E306: several hosts in one ServiceEntry with a port on which nothing tells them apart.
 import { isHttp, isTls } from "../../model/protocol";
-import { normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
 import { noConfiguration } from "../configuration";
 import { UNKNOWN } from "../plain";
 import type { ObjectRule } from "../rule";

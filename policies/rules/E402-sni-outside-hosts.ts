@@ -1,5 +1,6 @@
 // E402: a tls match whose SNI is not among the hosts of its VirtualService, which Istio rejects.
-import { type Path, normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
 import { covers } from "../../model/preflight";
 import { noConfiguration } from "../configuration";
 import type { MeshObject } from "../objects";

@@ -1,5 +1,5 @@
 // E403: a route to a host that no ServiceEntry declares or to a subset that no rule defines, a server without a route, a pool without a rule.
-import { Membership } from "../../model";
+import { Membership } from "../../model/resolution";
 import { poolConfiguration, wholeConfiguration } from "../configuration";
 import type { z } from "zod";
 import type { Mesh } from "../mesh";

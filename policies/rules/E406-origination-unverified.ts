@@ -8,7 +8,7 @@ import type { SetRule, SetVerdict } from "../rule";
 import { hostRules } from "../views/destination-rules";
 import { namespaceOfService } from "../views/routes";
 import { type EntryHost, entriesOf, mayMeet } from "../views/service-entries";
-import type { Path } from "../../model";
+import type { Path } from "../../model/problem";
 
 /** The modes in which the proxy begins TLS of its own with the host. */
 const ORIGINATES = ["SIMPLE", "MUTUAL"];

@@ -1,5 +1,7 @@
 // E407: no connectTimeout in front of a fixed pool, which leaves 10 s, or one that is longer than the loss window.
-import { DEFAULT_CONNECT_TIMEOUT_MS, Membership, formatDuration, parseDuration } from "../../model";
+import { formatDuration, parseDuration } from "../../model/duration";
+import { DEFAULT_CONNECT_TIMEOUT_MS } from "../../model/outlier";
+import { Membership } from "../../model/resolution";
 import { type PoolConfiguration, poolConfiguration } from "../configuration";
 import type { MeshObject } from "../objects";
 import { poolOfRule } from "../outlier";

@@ -1,5 +1,6 @@
 // E410: one ISTIO_MUTUAL server of a Gateway that carries several hosts, so that one host reaches another's server.
-import { normaliseHost, type Path } from "../../model";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
 import { noConfiguration } from "../configuration";
 import type { MeshObject } from "../objects";
 import { UNKNOWN } from "../plain";

@@ -1,6 +1,6 @@
 // E501: an external host outside the organisation's allow-list.
 import { z } from "zod";
-import { normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
 import { covers } from "../../model/preflight";
 import { poolConfiguration } from "../configuration";
 import type { ObjectRule } from "../rule";

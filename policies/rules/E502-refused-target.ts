@@ -1,5 +1,5 @@
 // E502: egress to where none may lead: metadata services, the cluster itself, this machine, IP literals.
-import { isMetadata, refusedTarget } from "../../model";
+import { isMetadata, refusedTarget } from "../../model/host";
 import { noConfiguration } from "../configuration";
 import type { MeshObject } from "../objects";
 import type { Finding, ObjectRule } from "../rule";

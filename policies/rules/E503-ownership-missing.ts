@@ -1,6 +1,6 @@
 // E503: an external host of which nobody says who answers for it, and why it is needed.
 import { z } from "zod";
-import { ANNOTATIONS } from "../../model";
+import { ANNOTATIONS } from "../../model/annotations";
 import type { Finding, ObjectRule } from "../rule";
 import { UNKNOWN } from "../plain";
 import { isExternal } from "../views/service-entries";

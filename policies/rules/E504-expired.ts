@@ -1,6 +1,6 @@
 // E504: a host whose day of expiry has passed, or comes soon.
 import { z } from "zod";
-import { ANNOTATIONS } from "../../model";
+import { ANNOTATIONS } from "../../model/annotations";
 import { dayOf, isDay } from "../exemptions";
 import type { ObjectRule } from "../rule";
 import { UNKNOWN } from "../plain";

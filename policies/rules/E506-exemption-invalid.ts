@@ -1,5 +1,5 @@
 // E506: an exemption that exempts from nothing: without an end or a reason, or expired.
-import { EXEMPTION_PREFIX } from "../../model";
+import { EXEMPTION_PREFIX } from "../../model/annotations";
 import { EXEMPTION_FORM, exemptedCodes, readExemption } from "../exemptions";
 import { noConfiguration } from "../configuration";
 import type { Finding, ObjectRule } from "../rule";

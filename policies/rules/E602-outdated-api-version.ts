@@ -1,5 +1,5 @@
 // E602: an API version that is older than the newest one served of its kind.
-import { newerApiVersion } from "../../model";
+import { newerApiVersion } from "../../model/istio";
 import { noConfiguration } from "../configuration";
 import type { ObjectRule } from "../rule";
 

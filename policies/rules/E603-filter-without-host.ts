@@ -1,5 +1,6 @@
 // E603: an EnvoyFilter of a declaration that has outlived its host.
-import { ANNOTATIONS, normaliseHost } from "../../model";
+import { ANNOTATIONS } from "../../model/annotations";
+import { normaliseHost } from "../../model/host";
 import { type WholeConfiguration, wholeConfiguration } from "../configuration";
 import type { SetRule, SetVerdict } from "../rule";
 import { entriesOf } from "../views/service-entries";

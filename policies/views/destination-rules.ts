@@ -1,5 +1,6 @@
 // DestinationRules as istiod looks them up: by host, by who asks, and by what a subset or a port replaces.
-import { type Path, normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
 import { covers, fullHost } from "../../model/preflight";
 import { type PlacedRule, type Viewers, rulesFor } from "../../model/visibility";
 import type { Mesh } from "../mesh";

@@ -1,5 +1,6 @@
 // Gateways as servers: one line per server, with the pods that it configures.
-import { type Path, normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
 import { covers, hasLabels } from "../../model/preflight";
 import type { Mesh } from "../mesh";
 import type { MeshObject } from "../objects";

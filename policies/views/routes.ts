@@ -1,5 +1,6 @@
 // VirtualServices as legs: one line per match of a route, with who it is bound to, what it takes and where it leads.
-import { type Path, normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
 import { fullHost } from "../../model/preflight";
 import type { Viewers } from "../../model/visibility";
 import type { Mesh } from "../mesh";

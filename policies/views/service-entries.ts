@@ -1,5 +1,7 @@
 // ServiceEntries as proxies see them: one line per host.
-import { CONNECT_STRATEGY_ANNOTATION, type Path, Resolution, isLogicalDns, normaliseHost } from "../../model";
+import { normaliseHost } from "../../model/host";
+import type { Path } from "../../model/problem";
+import { CONNECT_STRATEGY_ANNOTATION, Resolution, isLogicalDns } from "../../model/resolution";
 import { covers } from "../../model/preflight";
 import { type Viewers, commonViewers, isNobody } from "../../model/visibility";
 import type { Mesh } from "../mesh";
@@ -30,13 +32,12 @@ export interface EntryHost {
 /** Every host of every ServiceEntry, as far as it is known. */
 export function entryHosts(mesh: Mesh): readonly EntryHost[] {
     return mesh.once("entry hosts", () => mesh.of("ServiceEntry").flatMap((object) => {
-        const shared: Omit<EntryHost, "host" | "shown" | "path"> = {
-            object, resolution: resolutionIn(object), viewers: mesh.viewers(object), ports: portsOf(object),
-            isExternal: isExternal(object),
-        };
+        const resolution = resolutionIn(object), viewers = mesh.viewers(object), ports = portsOf(object), isOutside = isExternal(object);
         return object.indexes(["spec", "hosts"]).flatMap((index): EntryHost[] => {
             const path = ["spec", "hosts", index], written = object.text(path);
-            return typeof written === "string" ? [{ ...shared, host: normaliseHost(written), shown: object.show(path, normaliseHost(written)), path }] : [];
+            if (typeof written !== "string") return [];
+            const host = normaliseHost(written);
+            return [{ object, host, shown: object.show(path, host), path, resolution, isExternal: isOutside, viewers, ports }];
         });
     }));
 }

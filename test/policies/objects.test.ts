@@ -1,7 +1,7 @@
 // Every way in which an Istio object reaches the engine, and what cannot be known of it.
 import { expect } from "chai";
 import { unknownValue } from "@pulumi/pulumi/runtime";
-import { meshObjects } from "../../policies/objects";
+import { meshObjects, objectsIn } from "../../policies/objects";
 import { UNKNOWN, plainCopy } from "../../policies/plain";
 import { type Manifest, behindProxy, findingsOf, judgeWith, resourceOf, ruleOf } from "./support";
 
@@ -147,5 +147,25 @@ describe("plainCopy", () => {
         expect(() => plainCopy(deep)).to.not.throw();
         const throwing = new Proxy({}, { ownKeys: () => { throw new Error("no"); } });
         expect(plainCopy({ a: throwing, get b(): number { throw new Error("no"); } })).to.deep.equal({ a: UNKNOWN, b: UNKNOWN });
+    });
+});
+
+describe("what is made once of an object", () => {
+    it("is made by the first who asks, also where it is undefined, and each time for an object that tells of its reads", () => {
+        const [object] = objectsIn(bad()), made: string[] = [];
+        const ask = (one: typeof object): unknown => one?.once("spec", () => { made.push("made"); return undefined; });
+        ask(object);
+        ask(object);
+        expect(made).to.deep.equal(["made"]);
+        const watched = object?.watched(() => undefined);
+        ask(watched);
+        ask(watched);
+        expect(made).to.have.length(3);
+    });
+
+    it("is no field where it is inherited", () => {
+        const [object] = objectsIn(bad());
+        for (const key of ["constructor", "__proto__", "toString"]) expect(object?.at(["spec", key]), key).to.equal(undefined);
+        expect(object?.at(["spec", "host", "length"])).to.equal(UNKNOWN);
     });
 });

@@ -49,6 +49,10 @@ describe("block YAML", () => {
         expect(agrees(text)).to.equal(true);
     });
 
+    it("keeps keys apart that begin, end and have their middle alike", () => {
+        for (const text of ["axxmbxc: 1\nayxmbxc: 2\n", "ayxmbxc: 1\naxxmbxc:\n  ayxmbxc: 2\n  axxmbyc: 3\n", "axxmbxc: 1\nayxmbxc: 2\n"]) expect(agrees(text), text).to.equal(true);
+    });
+
     it("leaves to the parser what it does not know, and every mistake", () => {
         for (const text of [
             "", "# c\n", "- a\n", "a\n", "a: b\n c\n", "a: b\n  # c\n  c\n", "a: |\n  b\n", "a: [b]\n", "a: &x b\nc: *x\n", "a: b # c\n", "a: b: c\n", "a: 1.5\n", "a: \"\\n\"\n", "a: 'it''s'\n", "a: é\n", "a:\tb\n", "a: b\r\n", "\"a\": b\n",

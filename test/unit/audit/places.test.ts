@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { type Document, LineCounter, type Node, isMap, isScalar, isSeq, parseDocument, stringify } from "yaml";
 import { Locator } from "../../../cli/audit/locate";
-import { documentsOf } from "../../../cli/audit/stream";
+import { documentsIn, documentsOf } from "../../../cli/audit/stream";
 
 type Path = readonly (string | number)[];
 
@@ -25,6 +25,11 @@ describe("a stream of documents", () => {
             expect(one.line).to.equal(before.split("\n").length);
         }
         expect(documents.length).to.equal(text === "" ? 0 : 1 + [...text.matchAll(/\n---(?=[ \t\r\n])/g)].length);
+    }), { numRuns: 500 }));
+
+    it("is cut alike where all of it is there at once", () => fc.assert(fc.asyncProperty(fc.array(line, { maxLength: 6 }), fc.integer({ min: 1, max: 20 }), async (lines, limit) => {
+        const text = lines.join("\n"), found = [...documentsIn(Buffer.from(text), limit)].map(({ bytes, ...rest }) => ({ text: bytes.toString(), ...rest }));
+        expect(found).to.deep.equal(await cut(text, 4, limit));
     }), { numRuns: 500 }));
 
     it("drops what is too large, and counts its lines", async () => {

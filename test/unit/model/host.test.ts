@@ -1,7 +1,7 @@
 // Host names: what is accepted and how it is normalised, what is refused and with which reason.
 import { expect } from "chai";
 import fc from "fast-check";
-import { hostMatches, parseHost } from "../../../model";
+import { hostMatches, normaliseHost, parseHost } from "../../../model";
 
 const GOOD: readonly (readonly [text: string, name: string, wildcard: boolean])[] = [
     ["api.partner.example", "api.partner.example", false],
@@ -64,6 +64,10 @@ describe("host names", () => {
             else expect(verdict.reason).to.match(/\S/);
         }));
     });
+
+    it("has one spelling, whatever the letters", () => fc.assert(fc.property(fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: "binary", maxLength: 6 }), fc.constantFrom("API.partner.example.", "api.partner.example", "K.example", "İ.example.", "", ".")), (text) => {
+        expect(normaliseHost(text)).to.equal(text.toLowerCase().replace(/\.$/, ""));
+    })));
 
     it("matches patterns by exact name or by everything below a wildcard", () => {
         expect(hostMatches("API.partner.example.", "api.partner.example")).to.equal(true);
