@@ -110,9 +110,8 @@ export interface GatewayDeploymentArgs {
     memoryLimit?: pulumi.Input<string>;
     /**
      * Connections of applications that a pod takes at most at a time; it closes each further one at once. Of memoryLimit a third at
-     * most may go into them, at 20 KiB for one that waits for a failover (measured): less than 586Mi needs a lower number than the
-     * default. Without effect before Istio 1.29.
-     * @default 10000
+     * most may go into them, at 20 KiB for one that waits for a failover (measured). Without effect before Istio 1.29.
+     * @default 10000, or what a third of memoryLimit holds, which is less below 586Mi
      */
     maxConnections?: pulumi.Input<number>;
     /**

@@ -1,5 +1,5 @@
 // The objects of a deployed egress gateway: pods that istiod injects, the Service in front of them, and what keeps them serving.
-import { GATEWAY_LABEL, type Gateway, type GatewayDeployment, decideTermination, gatewayObjectName, gatewayReference, toSeconds } from "../model";
+import { GATEWAY_LABEL, type Gateway, type GatewayDeployment, decideMaxConnections, decideTermination, gatewayObjectName, gatewayReference, toSeconds } from "../model";
 import { type PlainObject, type SupportManifest, supportObject } from "./support";
 
 /** The user of istio-proxy (istio's injection templates). */
@@ -52,7 +52,7 @@ function podsOf(object: string, gateway: Gateway, deployment: GatewayDeployment)
                     "proxy.istio.io/config": JSON.stringify({
                         terminationDrainDuration: toSeconds(drainSeconds * 1000),
                         // Of all listeners together. The agent reads it from Istio 1.29 on (its change notes), and here only: as the container's environment it has no effect (measured).
-                        proxyMetadata: { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: String(deployment.maxConnections) },
+                        proxyMetadata: { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: String(decideMaxConnections(deployment)) },
                     }),
                     ...STATISTICS,
                 },

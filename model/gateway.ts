@@ -22,6 +22,7 @@ const CHART_NAMES = ["istio-egressgateway", "istio-ingressgateway"];
 const MAX_INT32 = 2 ** 31 - 1;
 /** What a connection that waits for a failover takes of a pod's memory (measured, 2,000 of them: docs/measurements/waiting-limits.md). */
 const WAITING_CONNECTION_BYTES = 20 * 1024;
+const DEFAULT_MAX_CONNECTIONS = 10_000;
 /** Of its memory limit a pod may give a third to connections that wait: its hosts and the connections that are open need the rest. */
 const WAITING_SHARE = 1 / 3;
 /** Room in a Service's name for nothing else: it is a DNS label. */
@@ -42,7 +43,7 @@ const deploymentSchema = z.strictObject({
     cpuRequest: quantity("The CPU that a pod requests. Default 200m.").default("200m"),
     memoryRequest: quantity("The memory that a pod requests. Default 256Mi.").default("256Mi"),
     memoryLimit: quantity("The memory at which a pod is ended. Default 1Gi.").default("1Gi"),
-    maxConnections: z.int().min(1).max(MAX_INT32).default(10_000).describe("Connections of applications that a pod takes at most at a time; it closes each further one at once. It bounds the memory and the sockets of connections that wait for a failover. Without effect before Istio 1.29. Default 10000."),
+    maxConnections: z.int().min(1).max(MAX_INT32).optional().describe("Connections of applications that a pod takes at most at a time; it closes each further one at once. It bounds the memory and the sockets of connections that wait for a failover. Without effect before Istio 1.29. Default 10000, or what a third of memoryLimit holds, at 20 KiB each."),
     readSecrets: z.boolean().default(false).describe("Whether the gateway may read the Secrets of its namespace, which credentialName needs. Default false."),
 }).describe("How the gateway is deployed, with mode deploy.");
 
@@ -114,9 +115,16 @@ function checkDeployment(problems: Problems, name: string, gateway: Gateway, dep
     });
 }
 
+const connectionsThatFit = (memoryLimit: string): number => Math.floor((bytes(memoryLimit) * WAITING_SHARE) / WAITING_CONNECTION_BYTES);
+
+/** The limit in force: no fewer than one, however small the pod. */
+export function decideMaxConnections({ maxConnections, memoryLimit }: GatewayDeployment): number {
+    return maxConnections ?? Math.max(1, Math.min(DEFAULT_MAX_CONNECTIONS, connectionsThatFit(memoryLimit)));
+}
+
 function checkMaxConnections(problems: Problems, { maxConnections, memoryLimit }: GatewayDeployment): void {
-    const most = Math.floor((bytes(memoryLimit) * WAITING_SHARE) / WAITING_CONNECTION_BYTES);
-    if (maxConnections <= most) return;
+    const most = connectionsThatFit(memoryLimit);
+    if (maxConnections === undefined || maxConnections <= most) return;
     problems.add(["deployment", "maxConnections"], `is ${maxConnections}: so many connections that wait for a failover take ${Math.ceil((maxConnections * WAITING_CONNECTION_BYTES) / MEBI)} MiB of a pod, more than a third of memoryLimit (${memoryLimit}), which may end it: ${most < 1 ? "" : `set it to ${most} or less, or `}raise memoryLimit.`, [["deployment", "memoryLimit"]]);
 }
 

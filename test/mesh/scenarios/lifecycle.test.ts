@@ -110,7 +110,7 @@ scenario("lifecycle", {
             id: `route-${from}-to-${to}`, title: `Route ${from} to ${to}`, full: ONCE, timeoutMs: 600_000,
             measure: (one, { runs }) => changes(one, runs, { life: on(from) }, { life: on(to) }),
             expect: ({ changes: all }) => {
-                for (const { load } of all) expect(load.failed, lost(load)).to.be.lessThan(PER_SECOND * 6);
+                for (const { load } of all) expect(load.failed, lost(load)).to.be.lessThan(PER_SECOND);
             },
             shown, chart: chartOf(`Route ${from} to ${to}`),
         });
@@ -180,9 +180,9 @@ async function under(lab: Lab, hosts: Hosts, action: () => Promise<void>): Promi
     return { load, from, until };
 }
 
-/** A moment's connections, of one second or two, in which a proxy's old listener names a cluster that has gone. */
+/** A moment's connections, of one second at most, in which a proxy's old listener names a cluster that has gone. */
 function expectBrief({ changes: all }: Figures): void {
-    for (const { load } of all) expect(load.failed, lost(load)).to.be.lessThan(PER_SECOND * 2);
+    for (const { load } of all) expect(load.failed, lost(load)).to.be.lessThan(PER_SECOND);
 }
 
 function expectLossless({ changes: all }: Figures): void {

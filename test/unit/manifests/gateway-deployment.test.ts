@@ -112,14 +112,21 @@ describe("checkGateway", () => {
         ["one to deploy of no known lifetime", { ...ARGS, deployment: undefined }, ["deployment is missing: mode deploy needs at least deployment.longestConnection, how long connections through the gateway may last."]],
         ["the name of a chart's gateway", { ...ARGS, deployment: { longestConnection: "1m", name: "istio-egressgateway" } }, ['deployment.name is "istio-egressgateway", the name of the gateway of Istio\'s charts, whose objects this one would take over: choose another, or mode existing.']],
         ["fewer pods at most than at least", { ...ARGS, deployment: { longestConnection: "1m", minReplicas: 3, maxReplicas: 2 } }, ["deployment.maxReplicas is 2, but minReplicas is 3: raise it."]],
-        ["more connections than its memory holds", { ...ARGS, deployment: { longestConnection: "1m", memoryLimit: "512Mi" } }, ["deployment.maxConnections is 10000: so many connections that wait for a failover take 196 MiB of a pod, more than a third of memoryLimit (512Mi), which may end it: set it to 8738 or less, or raise memoryLimit."]],
+        ["more connections than its memory holds", { ...ARGS, deployment: { longestConnection: "1m", memoryLimit: "512Mi", maxConnections: 10_000 } }, ["deployment.maxConnections is 10000: so many connections that wait for a failover take 196 MiB of a pod, more than a third of memoryLimit (512Mi), which may end it: set it to 8738 or less, or raise memoryLimit."]],
         ["a limit of the same size in other units", { ...ARGS, deployment: { longestConnection: "1m", memoryLimit: "0.5G", maxConnections: 8139 } }, ["deployment.maxConnections is 8139: so many connections that wait for a failover take 159 MiB of a pod, more than a third of memoryLimit (0.5G), which may end it: set it to 8138 or less, or raise memoryLimit."]],
-        ["a limit that holds no connection at all", { ...ARGS, deployment: { longestConnection: "1m", memoryLimit: "1000m" } }, ["deployment.maxConnections is 10000: so many connections that wait for a failover take 196 MiB of a pod, more than a third of memoryLimit (1000m), which may end it: raise memoryLimit."]],
+        ["a limit that holds no connection at all", { ...ARGS, deployment: { longestConnection: "1m", memoryLimit: "1000m", maxConnections: 10_000 } }, ["deployment.maxConnections is 10000: so many connections that wait for a failover take 196 MiB of a pod, more than a third of memoryLimit (1000m), which may end it: raise memoryLimit."]],
         ["half a second", { ...ARGS, deployment: { longestConnection: "1.5s" } }, ['deployment.longestConnection is "1.5s", but Kubernetes takes whole seconds: round it.']],
         ["a port of the proxy's own", { ...ARGS, ports: [{ number: 15021 }] }, ["ports[0].targetPort is 15021, on which istio-proxy itself listens: give another targetPort."]],
         ["a port twice", { ...ARGS, ports: [{ number: 443 }, { number: 443, targetPort: 8443 }] }, ["ports[1].number is 443, which ports[0] declares already: remove one of them."]],
     ];
     for (const [name, raw, messages] of bad) it(`refuses ${name}`, () => expect(problems(raw)).to.deep.equal(messages));
+
+    it("takes fewer by default where its memory holds fewer, and one at least", () => {
+        for (const [memoryLimit, number] of [["1Gi", 10_000], ["512Mi", 8738], ["1000m", 1]] as const) {
+            const annotations = objects({ deployment: { longestConnection: "1m", memoryLimit } })["deployment"];
+            expect(annotations, memoryLimit).to.have.deep.nested.property("spec.template.metadata.annotations.proxy\\.istio\\.io/config", `{"terminationDrainDuration":"60s","proxyMetadata":{"ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS":"${String(number)}"}}`);
+        }
+    });
 
     it("takes as many connections as a third of its memory holds, and writes that number", () => {
         const deployment = { longestConnection: "1m", memoryLimit: "512Mi", maxConnections: 8738 };
