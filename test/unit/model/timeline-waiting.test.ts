@@ -7,8 +7,8 @@ import type { Run } from "../../mesh/runs";
 import { GATEWAY, declaration } from "../../support/declarations";
 
 interface Flip extends Run { readonly perSecond: number }
-/** What handshakes and an answer take beside the wait for the slowest of thousands, on two processors that do all of the lab's work and some other (load 4 to 12). */
-const ANSWER_MS = 1000;
+/** What handshakes and an answer take beside the wait for the slowest of thousands, on two processors that do all of the lab's work. */
+const ANSWER_MS = 300;
 /** istiod's jitter, and a query. */
 const JITTER_MS = 200;
 
@@ -93,9 +93,9 @@ describe("plans against the lab's cells of what the library writes", () => {
         });
     }
 
-    it("says the same of the earlier lab's: standby without attempts 31 of 500 (dropped), the slowest with them 2.4 s", () => {
+    it("says the same of the earlier lab's: standby without attempts 31 of 500 (dropped), the slowest with them 2.4 s in one run", () => {
         const figures = failureFigures(single({ detectionTime: "60s", dnsTtl: "2s" }, { ...STANDBY, connectTimeout: "1s", gateway: { ...GATEWAY, envoyFilters: "forbidden" } }), Fault.Drop, { windowMs: Infinity });
         expect(figures?.failed).to.be.closeTo(31, 3.1);
-        expect(failureFigures(single({ detectionTime: "60s", dnsTtl: "2s" }, { ...STANDBY, connectTimeout: "1s" }), Fault.Drop, { windowMs: Infinity })?.waitMs.slowest).to.be.within(1800, 2400);
+        expect(failureFigures(single({ detectionTime: "60s", dnsTtl: "2s" }, { ...STANDBY, connectTimeout: "1s" }), Fault.Drop, { windowMs: Infinity })?.waitMs.slowest).to.be.within(2400, 3000);
     });
 });
