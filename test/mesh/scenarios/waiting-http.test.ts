@@ -27,6 +27,8 @@ const places = rows.flatMap((row) => FAULTS.flatMap((fault) => RATES.map((perSec
 const addresses = new Addresses();
 /** What waits is served at W at the latest; an attempt of 1 s, a pause of 1 s, and what a busy machine takes. */
 const SLACK_MS = 6000;
+/** How long load goes on after the new address is there. */
+const REST_SECONDS = isFull ? 15 : 5;
 
 interface Inputs { readonly runs: number; readonly atLeast: number }
 interface Figures { readonly windowMs: number; readonly runs: readonly (Run & { readonly timeline: readonly Second[] })[] }
@@ -71,7 +73,7 @@ async function flip(lab: Lab, { detectionSeconds, ttl, answers, id }: Row, fault
     await lab.dns.addresses(host, before, { ttl });
     await lab.members(host, before, { port: PORT });
     lab.faults.vip(dead, fault);
-    const count = Math.max(atLeast, perSecond * Math.ceil(detectionSeconds + 2 * ttl + 15));
+    const count = Math.max(atLeast, perSecond * Math.ceil(detectionSeconds + 2 * ttl + REST_SECONDS));
     const { run, timeline } = await counting(lab, host, async () => {
         const [load] = await Promise.all([
             lab.apps.payments.load(host, { protocol: "plaintext", port: PORT, count, pace: { kind: "rate", perSecond }, timeoutMs: 90_000 }),

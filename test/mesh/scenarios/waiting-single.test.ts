@@ -22,6 +22,8 @@ const RATES = isFull ? [20, 50] as const : [20] as const;
 const FAULTS: readonly Fault[] = ["drop", "refuse"];
 /** What waits is served at W at the latest; an attempt of 1 s, a pause of 1 s, and what a busy machine takes. */
 const SLACK_MS = 6000;
+/** How long load goes on after the new address is there. */
+const REST_SECONDS = isFull ? 15 : 5;
 
 interface Inputs { readonly runs: number; readonly atLeast: number }
 interface Flip extends Run { readonly perSecond: number; readonly timeline: readonly Second[] }
@@ -94,14 +96,14 @@ async function measure(lab: Lab, at: readonly Place[], fault: Fault, { runs, atL
     return { windowMs: (place === undefined ? undefined : declaredWindowMs(fillDefaults(declarationOf(place)))) ?? 0, budgetMs: decision?.waits === true ? decision.waiting.budgetMs : 0, runs: done };
 }
 
-/** One host's VIP dies; its record moves to another when the GSLB would have noticed. Load goes on for W + 15 s. */
+/** One host's VIP dies; its record moves to another when the GSLB would have noticed. Load goes on for W and a rest. */
 async function flip(lab: Lab, place: Place, fault: Fault, atLeast: number, detectionMs = parse(place.window) * 1000): Promise<Flip> {
     const host = hostOf(place), { perSecond } = place, [dead = "", alive = ""] = addresses.take(2), ttl = Number(place.window.dnsTtl.replace("s", ""));
     await lab.dns.addresses(host, [dead], { ttl });
     await lab.members(host, [dead]);
     await warmUp(lab, host);
     lab.faults.vip(dead, fault);
-    const count = Math.max(atLeast, perSecond * Math.ceil(detectionMs / 1000 + 2 * ttl + 15));
+    const count = Math.max(atLeast, perSecond * Math.ceil(detectionMs / 1000 + 2 * ttl + REST_SECONDS));
     const { run, timeline } = await counting(lab, host, async () => {
         const [load] = await Promise.all([
             lab.apps.payments.load(host, { count, pace: { kind: "rate", perSecond }, timeoutMs: 90_000 }),
