@@ -26,6 +26,8 @@ export interface ProxySettings {
     readonly attempts: number;
     /** Between attempts; without one the next follows at once. */
     readonly backOff?: BackOff;
+    /** One back-off for all connections, which never goes back to its base, as in Envoy's TCP proxy (`worn`). Default: one each. */
+    readonly sharesBackOff?: boolean;
     /** The time-out of the handshake with the proxy, which cuts connections that wait: most of them. */
     readonly cutMs?: number;
     /** The share of the connections to a dead address that it cuts; all by default. */
@@ -120,6 +122,7 @@ class Run {
     private readonly events: { atMs: number; kind: "ejected" | "admitted"; address: string; priority: number }[] = [];
     private list: readonly string[] = [];
     private connectFailures = 0;
+    private pauses = 0;
     private begun = 0;
     private over = 0;
     private readonly count: number;
@@ -238,12 +241,12 @@ class Run {
     }
 
     private again(stream: Stream): void {
-        const { attempts, backOff } = this.settings;
+        const { attempts, backOff, sharesBackOff = false } = this.settings;
         stream.attempts += 1;
         stream.pool = undefined;
         if (stream.attempts >= attempts) return this.finish(stream, undefined);
         if (backOff === undefined) return this.attempt(stream);
-        this.queue.add(this.now + this.random() * longestPause(stream.attempts - 1, backOff), { kind: "retry", stream });
+        this.queue.add(this.now + this.random() * longestPause(sharesBackOff ? this.pauses++ : stream.attempts - 1, backOff), { kind: "retry", stream });
     }
 
     private cut(stream: Stream): void {

@@ -1,7 +1,7 @@
 // The planner of declarations against the lab's cells of what the library writes: waiting and standby addresses. A cell that has
 // no committed result yet has no test here. When the proxy had the new answer lies between the flip and a TTL later.
 import { expect } from "chai";
-import { type DeclarationInput, Fault, failureFigures } from "../../../model";
+import { type DeclarationInput, Fault, type Situation, WAIT_BACK_OFF, failureFigures, proxySettings, simulate } from "../../../model";
 import { readResult } from "../../mesh/results";
 import type { Run } from "../../mesh/runs";
 import { GATEWAY, declaration } from "../../support/declarations";
@@ -90,6 +90,48 @@ describe("plans against the lab's cells of what the library writes", () => {
                 expect(failed).to.equal(0);
                 between("slowest", totalMs?.max ?? 0, 0, slowest + ANSWER_MS);
             }
+        });
+    }
+
+    describe("what else happens to several addresses, event by event", () => {
+        const [A, B, C] = ["a", "b", "c"] as const, TURN_MS = 6000, TTL_MS = 2000;
+        interface Case { readonly scenario: string; readonly cell: string; readonly situation: Situation; readonly seconds: number; readonly rates: readonly number[] }
+        const dead = (address: string, fault: Fault, untilMs?: number): Situation["dead"][number] => ({ address, fault, ...(untilMs === undefined ? {} : { untilMs }) });
+        const cases: readonly Case[] = [
+            ...[Fault.Drop, Fault.Refuse].flatMap((fault): readonly Case[] => [
+                {
+                    scenario: "waiting-several", cell: `rotating-${fault}`, seconds: 50, rates: [20, 50],
+                    situation: { lists: [{ atMs: 0, addresses: [A, B] }, ...Array.from({ length: 8 }, (_, turn) => ({ atMs: (turn + 1) * TURN_MS + TTL_MS / 2, addresses: turn % 2 === 0 ? [B, C] : [A, B] }))], dead: [dead(A, fault)] },
+                },
+                { scenario: "waiting-several", cell: `back-${fault}`, seconds: 80, rates: [20], situation: { lists: [{ atMs: 0, addresses: [A, B] }], dead: [dead(A, fault, 15_000)] } },
+            ]),
+            { scenario: "waiting-several", cell: "ejected-then-only", seconds: 50, rates: [20], situation: { lists: [{ atMs: 0, addresses: [A, B] }, { atMs: 3000 + TTL_MS / 2, addresses: [A] }], dead: [dead(A, Fault.Refuse, 3000)] } },
+            { scenario: "waiting-limits", cell: "both-dead", seconds: 45, rates: [20], situation: { lists: [{ atMs: 0, addresses: [A, B] }], dead: [dead(A, Fault.Drop, 30_000), dead(B, Fault.Drop, 30_000)] } },
+        ];
+        for (const { scenario, cell, situation, seconds, rates } of cases) {
+            const result = readResult<unknown, { readonly runs?: readonly Run[]; readonly run?: Run }>(scenario, cell);
+            if (result === undefined) continue;
+            it(`${scenario}, ${cell}: none fails, and the slowest waits as long`, () => {
+                // Each cell has a chain of its own, which is new.
+                const settings = { ...proxySettings(declaration({ failover: { detectionTime: cell === "both-dead" ? "40s" : "10s", dnsTtl: "5s" } })), backOff: WAIT_BACK_OFF, sharesBackOff: true };
+                const all = rates.flatMap((perSecond) => [1, 2, 3].map((seed) => simulate(settings, situation, { kind: "rate", perSecond, seconds }, seed))).flatMap(({ connections }) => connections);
+                expect(all.filter(({ by }) => by === undefined)).to.deep.equal([]);
+                const slowest = Math.max(...all.map(({ waitMs }) => waitMs)), measured = result.figures.runs ?? (result.figures.run === undefined ? [] : [result.figures.run]);
+                for (const { failed } of measured) expect(failed).to.equal(0);
+                between("slowest of all runs", Math.max(...measured.map(({ totalMs }) => totalMs?.max ?? 0)), slowest, slowest + ANSWER_MS);
+            });
+        }
+    });
+
+    for (const cell of ["empty-1", "empty-2", "nxdomain-1", "servfail-1", "silence-1"]) {
+        const result = readResult<{ readonly perSecond: number; readonly faultSeconds: number }, { readonly runs: readonly Run[] }>("waiting-dns", cell);
+        if (result === undefined) continue;
+        it(`DNS answers wrongly for 20 s, ${cell}: as many fail, those that begin while the list is empty`, () => {
+            const { perSecond, faultSeconds } = result.inputs, isEmptied = !/servfail|silence/.test(cell), addresses = cell.endsWith("2") ? ["a", "b"] : ["a"];
+            // The proxy asks again when the TTL of 2 s is over, and then each second.
+            const lists = [{ atMs: 0, addresses }, ...isEmptied ? [{ atMs: 2000, addresses: [] }, { atMs: 1000 * faultSeconds, addresses }] : []];
+            const { connections } = simulate(proxySettings(declaration()), { lists, dead: [] }, { kind: "rate", perSecond, seconds: 50 }), failed = connections.filter(({ by }) => by === undefined).length;
+            for (const run of result.figures.runs) between("failed", run.failed, failed, failed + perSecond);
         });
     }
 
