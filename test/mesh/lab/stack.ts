@@ -96,8 +96,10 @@ export class Stack {
             // The program finds the SDK where the library does: two copies of it would not know each other's resources.
             symlinkSync(path.join(repository, "node_modules"), path.join(folderOf(this.lab), "stack/node_modules"));
         }
+        const temporary = path.join(folderOf(this.lab), "stack/tmp"); // The provider leaves a kubeconfig in it.
+        mkdirSync(temporary, { recursive: true });
         const pulumi = await preparePulumi({
-            backend: this.state, prefix: inNamespace(this.lab, "control"), skipCheckpoints: true, env: { LAB_LIBRARY: path.join(repository, "dist") },
+            backend: this.state, prefix: inNamespace(this.lab, "control"), skipCheckpoints: true, env: { LAB_LIBRARY: path.join(repository, "dist"), TMPDIR: temporary },
         });
         if (!isNew) return pulumi;
         await pulumi.must(["stack", "init", "lab"], this.options());
