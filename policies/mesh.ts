@@ -3,6 +3,7 @@ import type { Path } from "../model/problem";
 import { EVERYWHERE } from "../model/preflight";
 import { type Viewers, viewersOf } from "../model/visibility";
 import type { MeshObject } from "./objects";
+import { once } from "./once";
 import { UNKNOWN, type Unknown } from "./plain";
 
 export interface MeshOptions {
@@ -105,11 +106,7 @@ export class Mesh {
 
     /** What `make` gives, made once for a key: an index that several rules look things up in. */
     once<T>(key: string, make: () => T): T {
-        const known = this.made.get(key);
-        if (known !== undefined || this.made.has(key)) return known as T;
-        const made = make();
-        this.made.set(key, made);
-        return made;
+        return once(this.made, key, make);
     }
 
     private exportDefault(kind: string): readonly string[] {

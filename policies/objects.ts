@@ -2,6 +2,7 @@
 // children) and in any plain Kubernetes object.
 import { normaliseHost } from "../model/host";
 import type { Path } from "../model/problem";
+import { once } from "./once";
 import { type Plain, type PlainObject, UNKNOWN, type Unknown, isList, isObject, own, plainCopy } from "./plain";
 import { SECRET, secretsOf } from "./secrets";
 
@@ -63,12 +64,7 @@ export class MeshObject {
     /** What `make` reads from the object, made once: several rules ask for the same. A watched object is read each time, since it tells of each read. */
     once<T>(key: string, make: () => T): T {
         if (this.onUnknown !== undefined) return make();
-        this.made ??= new Map();
-        const known = this.made.get(key);
-        if (known !== undefined || this.made.has(key)) return known as T;
-        const made = make();
-        this.made.set(key, made);
-        return made;
+        return once(this.made ??= new Map<string, unknown>(), key, make);
     }
 
     /** The secret values of the object, and their forms in messages: hosts in the one spelling, without a namespace. */
