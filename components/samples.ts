@@ -1,6 +1,6 @@
 // Stand-ins for values that are not known yet: at least two valid ones for every property of a declaration, which differ
 // in all that follows from them. tracking.ts finds with them what depends on a value.
-import { ALL_CONSUMERS, API_VERSIONS, AUTHORIZATION_POLICY, EnvoyFilters, GatewayConsumers, GatewayMode, InCluster, LoadBalancer, Lockdown, Membership, OnConnectFailure, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
+import { ALL_CONSUMERS, API_VERSIONS, AUTHORIZATION_POLICY, EnvoyFilters, GatewayConsumers, GatewayMode, InCluster, LoadBalancer, Lockdown, Membership, OnConnectFailure, OnEmptyAnswer, type Path, Protocol, Resolution, Route, TlsMode } from "../model";
 
 const ANY_PATCH = { metadata: { labels: "sample", annotations: "sample" }, spec: "sample" };
 const TEXTS = ["sample-a", "sample-b"], DURATIONS = ["7s", "8s"], PERCENTS = [51, 52];
@@ -29,6 +29,7 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
     "pool.addressesPerAnswer": [2, 1, 3],
     "pool.standbyAddresses": [["192.0.2.1"], ["192.0.2.2"]],
     "pool.standbyAddresses.*": ["192.0.2.1", "192.0.2.2"],
+    "pool.onEmptyAnswer": Object.values(OnEmptyAnswer),
     failover: [{ detectionTime: "7s", dnsTtl: "7s" }, { detectionTime: "8s", dnsTtl: "8s", envoyRefresh: "8s", longestConnection: "8s" }],
     "failover.detectionTime": DURATIONS,
     "failover.dnsTtl": DURATIONS,

@@ -1,7 +1,7 @@
 // DestinationRule: the host's traffic policy where its cluster lives, and one subset of the egress Service per host.
 import {
-    type Declaration, DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_OUTLIER, GatewayConsumers, LoadBalancer, type OutlierSettings, Protocol, Resolution, STANDBY_TIER,
-    connectTimeoutMs, decideOutlier, decideTls, hasProtocol, isMutualToGateway, milliseconds, objectName, originatingPorts, resolutionOf, serviceNamespace, standbyAddresses, subsetName, toSeconds, usesGateway,
+    type Declaration, DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_OUTLIER, GatewayConsumers, LAST_KNOWN_SUBSET, LoadBalancer, type OutlierSettings, Protocol, Resolution, STANDBY_TIER,
+    connectTimeoutMs, decideOutlier, decideTls, hasProtocol, isMutualToGateway, keepsLastKnown, milliseconds, objectName, originatingPorts, resolutionOf, serviceNamespace, standbyAddresses, subsetName, toSeconds, usesGateway,
 } from "../model";
 import { type Manifest, defined, kubernetesObject } from "./manifest";
 
@@ -66,6 +66,8 @@ export function hostDestinationRule(name: string, declaration: Declaration): Man
             host: declaration.host,
             exportTo: usesGateway(route) && gateway !== undefined ? [gateway.namespace] : consumers.map(({ namespace }) => namespace),
             trafficPolicy: trafficPolicy(declaration),
+            // With all that the rule says; the gateway's EnvoyFilter makes LOGICAL_DNS of it.
+            ...(keepsLastKnown(declaration) ? { subsets: [{ name: LAST_KNOWN_SUBSET }] } : {}),
         }),
     };
 }

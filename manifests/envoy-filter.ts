@@ -1,6 +1,7 @@
-// EnvoyFilter: what Istio has no field for, one host's chain and cluster each, merged and nothing replaced.
+// EnvoyFilter: what Istio has no field for, one host's chains and clusters each, merged and nothing replaced; one cluster of its own is added.
 import {
-    type BackOff, type Declaration, type DeclaredPort, GatewayConsumers, HOP_RETRY, Protocol, decideCluster, decideWaiting, gatewayPort, objectName, carriesRequests, toSeconds, usesGateway,
+    type BackOff, type Declaration, type DeclaredPort, GatewayConsumers, HOP_RETRY, LAST_KNOWN_SUBSET, Protocol,
+    carriesRequests, connectTimeoutMs, decideCluster, decideWaiting, gatewayPort, keepsLastKnown, lastKnownAggregate, objectName, toSeconds, usesGateway,
 } from "../model";
 import { type Manifest, defined, kubernetesObject } from "./manifest";
 
@@ -13,31 +14,25 @@ interface Chain {
     readonly sni: string;
 }
 
+/** What Istio sets for each of its clusters where a DestinationRule says nothing; Envoy's own would end at three requests that are repeated at once. */
+const MOST = 4_294_967_295, UNLIMITED = { max_connections: MOST, max_pending_requests: MOST, max_requests: MOST, max_retries: MOST };
+
 const ofChain = ({ context, portNumber, sni }: Chain, filter?: string): object => ({
     context, listener: { portNumber, filterChain: { sni, ...(filter === undefined ? {} : { filter: { name: filter } }) } },
 });
 
-function connectRetry(chain: Chain, attempts: number, { baseMs, maxMs }: BackOff): object {
-    return {
-        applyTo: "NETWORK_FILTER", match: ofChain(chain, TCP_PROXY),
-        patch: {
-            operation: "MERGE",
-            value: {
-                name: TCP_PROXY,
-                typed_config: {
-                    "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy",
-                    max_connect_attempts: attempts, backoff_options: { base_interval: toSeconds(baseMs), max_interval: toSeconds(maxMs) },
-                },
-            },
-        },
-    };
+function tcpProxy(chain: Chain, settings: object): object {
+    const value = { name: TCP_PROXY, typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", ...settings } };
+    return { applyTo: "NETWORK_FILTER", match: ofChain(chain, TCP_PROXY), patch: { operation: "MERGE", value } };
 }
+
+const connectRetry = (attempts: number, { baseMs, maxMs }: BackOff): object => ({ max_connect_attempts: attempts, backoff_options: { base_interval: toSeconds(baseMs), max_interval: toSeconds(maxMs) } });
 
 /** The gateway's own: connect retry and the handshake's time-out per chain, and the host's cluster. */
 export function gatewayFilter(name: string, declaration: Declaration): readonly Manifest[] {
     const { host, route, gateway, ports } = declaration;
     if (!usesGateway(route) || gateway === undefined) return [];
-    const patches = [...ports.filter(({ protocol }) => !carriesRequests(protocol)).flatMap((port) => chainPatches(declaration, port)), ...clusterPatches(declaration)];
+    const patches = [...ports.flatMap((port) => (carriesRequests(port.protocol) ? routePatches(declaration, port) : chainPatches(declaration, port))), ...clusterPatches(declaration), ...lastKnownPatches(declaration)];
     if (patches.length === 0) return [];
     const identity = { kind: "EnvoyFilter", name: objectName(host), namespace: gateway.namespace, carriesPool: false } as const;
     return [{
@@ -47,15 +42,22 @@ export function gatewayFilter(name: string, declaration: Declaration): readonly 
 }
 
 function chainPatches(declaration: Declaration, port: DeclaredPort): readonly object[] {
-    const { host, gateway, route } = declaration, decision = decideWaiting(declaration);
-    if (!decision.waits || gateway === undefined) return [];
+    const { host, gateway, route } = declaration, decision = decideWaiting(declaration), waiting = decision.waits ? decision.waiting : undefined, isKept = keepsLastKnown(declaration);
+    if (gateway === undefined || waiting === undefined && !isKept) return [];
     // A checked declaration has the port; in a preview samples stand in for a gateway that is not known yet, whose first ports differ.
     const portNumber = (gateway.ports.find(({ number }) => number === gatewayPort(port, route)) ?? gateway.ports[0])?.targetPort ?? 0;
-    const { attempts, backOff, handshakeTimeoutMs } = decision.waiting, chain: Chain = { context: "GATEWAY", portNumber, sni: host };
+    const chain: Chain = { context: "GATEWAY", portNumber, sni: host }, handshake = waiting?.handshakeTimeoutMs;
     return [
-        connectRetry(chain, attempts, backOff),
-        ...(handshakeTimeoutMs === undefined ? [] : [{ applyTo: "FILTER_CHAIN", match: ofChain(chain), patch: { operation: "MERGE", value: { transport_socket_connect_timeout: toSeconds(handshakeTimeoutMs) } } }]),
+        tcpProxy(chain, { ...(isKept ? { cluster: lastKnownAggregate(host, port.number) } : {}), ...(waiting === undefined ? {} : connectRetry(waiting.attempts, waiting.backOff)) }),
+        ...(handshake === undefined ? [] : [{ applyTo: "FILTER_CHAIN", match: ofChain(chain), patch: { operation: "MERGE", value: { transport_socket_connect_timeout: toSeconds(handshake) } } }]),
     ];
+}
+
+/** Requests are sent to the aggregate by their route; the VirtualService has the rest. */
+function routePatches(declaration: Declaration, port: DeclaredPort): readonly object[] {
+    if (!keepsLastKnown(declaration)) return [];
+    const { host, route } = declaration, vhost = { name: `${host}:${gatewayPort(port, route)}` };
+    return [{ applyTo: "HTTP_ROUTE", match: { context: "GATEWAY", routeConfiguration: { vhost } }, patch: { operation: "MERGE", value: { route: { cluster: lastKnownAggregate(host, port.number) } } } }];
 }
 
 function clusterPatches(declaration: Declaration): readonly object[] {
@@ -75,6 +77,32 @@ function clusterPatches(declaration: Declaration): readonly object[] {
 }
 
 /**
+ * An answer without addresses empties the host's cluster. Its subset becomes LOGICAL_DNS, which then still has its last address, and
+ * Envoy's aggregate of the two uses the subset only while the cluster has no address that serves.
+ */
+function lastKnownPatches(declaration: Declaration): readonly object[] {
+    if (!keepsLastKnown(declaration)) return [];
+    const { host, ports, namespace } = declaration, context = "GATEWAY", clusterOf = (port: number, subset: string): string => `outbound|${port}|${subset}|${host}`;
+    return ports.flatMap(({ number }) => [
+        { applyTo: "CLUSTER", match: { context, cluster: { service: host, portNumber: number, subset: LAST_KNOWN_SUBSET } }, patch: { operation: "MERGE", value: { type: "LOGICAL_DNS" } } },
+        {
+            applyTo: "CLUSTER", match: { context },
+            patch: {
+                operation: "ADD",
+                value: {
+                    name: lastKnownAggregate(host, number), alt_stat_name: `${lastKnownAggregate(host, number)};`, lb_policy: "CLUSTER_PROVIDED", connect_timeout: toSeconds(connectTimeoutMs(declaration)), circuit_breakers: { thresholds: [UNLIMITED] },
+                    metadata: { filter_metadata: { istio: { external: true, services: [{ host, name: host, namespace }] } } }, // By which Istio's telemetry names the destination.
+                    cluster_type: {
+                        name: "envoy.clusters.aggregate",
+                        typed_config: { "@type": "type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig", clusters: ["", LAST_KNOWN_SUBSET].map((subset) => clusterOf(number, subset)) },
+                    },
+                },
+            },
+        },
+    ]);
+}
+
+/**
  * The consumers' own: a connection to a gateway pod that has just died tries the next pod. TCP chains carry no SNI to be
  * found by, and a gateway for all has no namespaces to write into: both have outlier detection alone on this hop.
  */
@@ -86,7 +114,7 @@ export function sidecarFilters(name: string, declaration: Declaration): readonly
         return {
             key: `sidecar-filter-${namespace}`, role: "EnvoyFilter/sidecar", movesTraffic: false,
             object: kubernetesObject(name, declaration, identity, {
-                configPatches: ports.map(({ number }) => connectRetry({ context: "SIDECAR_OUTBOUND", portNumber: number, sni: host }, HOP_RETRY.attempts, HOP_RETRY.backOff)),
+                configPatches: ports.map(({ number }) => tcpProxy({ context: "SIDECAR_OUTBOUND", portNumber: number, sni: host }, connectRetry(HOP_RETRY.attempts, HOP_RETRY.backOff))),
             }),
         };
     });

@@ -4,6 +4,7 @@ import { checkConsumers } from "./check-consumers";
 import { checkPorts } from "./check-ports";
 import { type Declaration, type GatewayReference, LABEL_PATTERN, declarationSchema } from "./declaration";
 import { parseDuration } from "./duration";
+import { checkEmptyAnswer } from "./empty-answer";
 import { MIN_PERCENT_AT_EVERY_SIZE, ejectable, panics, safeBand } from "./guard";
 import { type Gateway, checkGatewayMode, gatewayReference, gatewaySchema } from "./gateway";
 import { parseHost } from "./host";
@@ -101,6 +102,7 @@ function semanticProblems(declaration: Declaration): readonly Problem[] {
     checkDurations(problems, declaration);
     checkNoEffect(problems, declaration);
     checkStandby(problems, declaration);
+    checkEmptyAnswer(problems, declaration);
     checkWaiting(problems, declaration);
     checkTls(problems, declaration);
     checkOutlier(problems, declaration);

@@ -39,6 +39,14 @@ export const OnConnectFailure = {
 } as const;
 export type OnConnectFailure = (typeof OnConnectFailure)[keyof typeof OnConnectFailure];
 
+export const OnEmptyAnswer = {
+    /** They go to the address of the last answer that had one. */
+    LastKnown: "last-known",
+    /** They fail until DNS answers an address. */
+    Fail: "fail",
+} as const;
+export type OnEmptyAnswer = (typeof OnEmptyAnswer)[keyof typeof OnEmptyAnswer];
+
 const duration = (text: string): z.ZodString => z.string().regex(DURATION_PATTERN).describe(`${text} A Go duration such as "10s" or "1m30s".`);
 /** A DNS label (RFC 1123), which a namespace's name is. */
 export const LABEL_PATTERN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -71,6 +79,8 @@ const poolSchema = z.strictObject({
         .describe("How many addresses one DNS answer holds, A and AAAA together where proxies are dual stack. Required for a fixed pool."),
     standbyAddresses: z.array(z.string()).optional()
         .describe("The IP addresses at which the pool is known to serve, all of them: they stand by behind what DNS answers, and serve when none of that does, so that a failover needs neither the GSLB's detection nor its TTL. Only with a fixed pool; Istio 1.30 or later."),
+    onEmptyAnswer: z.enum(OnEmptyAnswer).optional()
+        .describe("What new connections do while DNS answers no address (empty or NXDOMAIN) and none stands by: go to the address of the last answer that had one (last-known) or fail. Default last-known for a fixed pool behind a gateway."),
 }).describe("The addresses behind the host. Required: no safe default exists.");
 
 const failoverSchema = z.strictObject({

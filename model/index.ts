@@ -6,6 +6,7 @@ export * from "./conflicts";
 export * from "./contract";
 export * from "./declaration";
 export * from "./duration";
+export * from "./empty-answer";
 export * from "./gateway";
 export * from "./guard";
 export * from "./host";

@@ -2,6 +2,7 @@
 import { type ContractTerm, applicationContract } from "./contract";
 import { type Declaration, Lockdown } from "./declaration";
 import { formatDuration } from "./duration";
+import { decideEmptyAnswer, keepsLastKnown } from "./empty-answer";
 import { GuardVerdict, MIN_PERCENT_AT_EVERY_SIZE, judgeGuard } from "./guard";
 import { MEASURED_ISTIO, compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs, decideOutlier } from "./outlier";
@@ -76,6 +77,7 @@ export function planOf(declaration: Declaration): EgressPlan {
             ...(standby === undefined ? [] : [`standby: ${standby.text}`]),
             `on connect failure: ${describeWaiting(waiting, carriesRequestsOnly(declaration))}`,
             ...(beside === undefined || beside.reason === waiting.reason && !beside.waits ? [] : [`on connect failure of a request (HTTP ports): ${describeWaiting(waitingPlan(beside), true)}`]),
+            ...(keepsLastKnown(declaration) ? ["on an empty DNS answer: the address of the last answer that had one serves; an address that is withdrawn with no other in its place goes on being used"] : []),
             ...(declaration.pool.membership === Membership.Fixed ? [`drain wait: ${drain.text}`] : []),
             ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),
             ...overrides.map((key) => `overridden: ${key}`),
@@ -120,12 +122,12 @@ function outlierPlan(declaration: Declaration): OutlierPlan {
     };
 }
 
-/** What an answer without addresses does where nothing stands by. */
-function emptyAnswer(declaration: Declaration): string {
+/** What an answer without addresses costs where nothing serves meanwhile. */
+function emptyAnswerCost(declaration: Declaration): string {
     const cluster = decideCluster(declaration);
     return cluster === undefined
         ? "an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault)."
-        : `an empty or NXDOMAIN answer empties the address list while it lasts, and new connections fail; the gateway asks again every ${formatDuration(cluster.dnsRetryMs)}. Standby addresses would serve meanwhile (pool.standbyAddresses).`;
+        : `an empty or NXDOMAIN answer empties the address list while it lasts, and new connections fail; the gateway asks again every ${formatDuration(cluster.dnsRetryMs)}. The last known address (pool.onEmptyAnswer) or standby ones (pool.standbyAddresses) would serve meanwhile.`;
 }
 
 function consequencesOf(declaration: Declaration, forced: string | undefined, outlier: OutlierPlan): readonly string[] {
@@ -136,7 +138,7 @@ function consequencesOf(declaration: Declaration, forced: string | undefined, ou
         if (verdict === GuardVerdict.CanEmptyThePool) texts.push("maxEjectionPercent 100 with minHealthPercent 0 can eject every address, and nothing serves then.");
         if (verdict === GuardVerdict.CanLeaveEjectedOnly) texts.push("minHealthPercent 0 refuses an ejected address that becomes the only one, although it may be alive (measured: 200 of 200 failed, 0 with 1).");
     }
-    if (resolutionOf(declaration).resolution === Resolution.Dns && declaration.pool.membership === Membership.Fixed && standbyAddresses(declaration) === undefined) texts.push(emptyAnswer(declaration));
+    if (resolutionOf(declaration).resolution === Resolution.Dns && declaration.pool.membership === Membership.Fixed && decideEmptyAnswer(declaration).serves === "nobody") texts.push(emptyAnswerCost(declaration));
     texts.push(...standbyConsequences(declaration), ...lostWithoutFilters(declaration));
     if (outlier.verdicts?.includes(GuardVerdict.UndoneByPanic) === true) texts.push(`minHealthPercent ${outlier.minHealthPercent} starts panic routing at the first ejection, in which the ejected address is used again.`);
     const { gateway, route } = declaration;

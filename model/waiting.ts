@@ -3,6 +3,7 @@
 // repeats requests by the fields of a VirtualService.
 import { type Declaration, EnvoyFilters, OnConnectFailure } from "./declaration";
 import { formatDuration } from "./duration";
+import { decideEmptyAnswer, keepsLastKnown } from "./empty-answer";
 import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs } from "./outlier";
 import { carriesRequestsOnly, hasProtocol } from "./ports";
@@ -210,17 +211,17 @@ export function checkWaiting(problems: Problems, { failover, route }: Declaratio
 export interface ClusterSettings {
     /** How soon Envoy asks again after an answer without addresses. */
     readonly dnsRetryMs: number;
-    /** The factor of available hosts, where addresses stand by. */
+    /** The factor of available hosts, where other addresses stand behind what DNS answers. */
     readonly overprovisioning?: number;
 }
 
 /** What Istio's fields do not say of the host's cluster; undefined where nothing is to be said, or nothing may be. */
 export function decideCluster(declaration: Declaration): ClusterSettings | undefined {
-    const { route, gateway, pool } = declaration, standby = standbyAddresses(declaration);
+    const { route, gateway, pool } = declaration, hasOthers = standbyAddresses(declaration) !== undefined || keepsLastKnown(declaration);
     if (!usesGateway(route) || gateway === undefined || gateway.envoyFilters === EnvoyFilters.Forbidden) return undefined;
     if (resolutionOf(declaration).resolution !== Resolution.Dns) return undefined;
-    if (standby === undefined && !decideWaiting(declaration).waits) return undefined;
-    return { dnsRetryMs: DNS_RETRY_MS, ...(standby === undefined ? {} : { overprovisioning: standbyOverprovisioning(pool.addressesPerAnswer ?? 1) }) };
+    if (!hasOthers && !decideWaiting(declaration).waits) return undefined;
+    return { dnsRetryMs: DNS_RETRY_MS, ...(hasOthers ? { overprovisioning: standbyOverprovisioning(pool.addressesPerAnswer ?? 1) } : {}) };
 }
 
 /** What is lost where the gateway forbids EnvoyFilters; each a sentence. */
@@ -231,6 +232,6 @@ export function lostWithoutFilters(declaration: Declaration): readonly string[] 
     return [
         ...(failover !== undefined && waits.waits && !decideWaiting(declaration).waits ? [`new connections${decideWaitingBeside(declaration) === undefined ? "" : " of ports other than HTTP"} fail in a failover instead of waiting for up to ${formatDuration(waits.waiting.budgetMs)}, since the gateway forbids EnvoyFilters.`] : []),
         ...(standbyAddresses(declaration) === undefined ? [] : ["the first connections to a dead address fail until it is ejected (measured: up to 31 of 500), and with several addresses standby ones are used as soon as the healthy share falls below 72 %, since the gateway forbids EnvoyFilters."]),
-        ...(decideCluster(allowed) === undefined ? [] : ["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters."]),
+        ...(decideCluster(allowed) === undefined ? [] : [`an empty DNS answer is asked again after dnsRefreshRate (60 s) only${decideEmptyAnswer(allowed).serves === "last-known" ? ", and new connections fail meanwhile instead of going to the last known address" : ""}, since the gateway forbids EnvoyFilters.`]),
     ];
 }

@@ -1,9 +1,11 @@
 // What scenarios of failing addresses share: fresh addresses for each run, one run of load with its counters, and claims about failures.
 import { expect } from "chai";
+import { lastKnownAggregate } from "../../model";
 import type { Lab } from "./lab";
 import { VIP_COUNT, vip } from "./lab/layout";
 import type { LoadResult } from "./lab/agent/load";
 import type { Pod } from "./lab/pods";
+import type { ClusterStatistics } from "./counters";
 import { clusterName, delta } from "./counters";
 
 /** What one run of load showed. */
@@ -38,9 +40,11 @@ export class Addresses {
 
 /** Runs a load, and reads what the proxy that chooses the address (the gateway, by default) counted meanwhile. */
 export async function counting(lab: Lab, host: string, load: () => Promise<LoadResult>, { pod = lab.gateways.pod(0), port = 443 }: { readonly pod?: Pod; readonly port?: number } = {}): Promise<{ readonly run: Run; readonly timeline: LoadResult["timeline"] }> {
-    const name = clusterName(host, port), before = await pod.envoy.cluster(name);
+    const read = (): Promise<readonly ClusterStatistics[]> => Promise.all([clusterName(host, port), lastKnownAggregate(host, port)].map((name) => pod.envoy.cluster(name)));
+    const before = await read();
     const { sent, failed, failedBy, by, totalMs, failedMs, durationMs, timeline } = await load();
-    const counts = delta(before, await pod.envoy.cluster(name));
+    // What the route's cluster counts and what the address's does: with the aggregate these are two.
+    const counts = (await read()).map((after, index) => delta(before[index] ?? {}, after)).reduce((sum, one) => ({ ...sum, ...Object.fromEntries(Object.entries(one).map(([key, value]) => [key, value + (sum[key] ?? 0)])) }));
     const counted = Object.fromEntries(Object.entries(counts).filter(([key, value]) => COUNTED.includes(key) && value !== 0));
     return { run: { sent, failed, failedBy, by, totalMs, failedMs, durationMs, counted }, timeline };
 }

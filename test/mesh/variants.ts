@@ -1,6 +1,6 @@
 // How a host of a scenario is set up: what is declared, and what is written by hand where the library does not emit it.
 import { LoadBalancer, Membership, Resolution } from "../../model";
-import type { DeclarationInput } from "../../model";
+import type { DeclarationInput, OnEmptyAnswer } from "../../model";
 import { clusterName } from "./counters";
 import { declare } from "./lab/declare";
 import { GATEWAY, GATEWAY_LABELS, NAMESPACES } from "./lab/layout";
@@ -31,7 +31,7 @@ export const LOGICAL: Changes = { resolution: Resolution.DnsRoundRobin };
 export const SHORT_BACK_OFF = ["0.05s", "0.5s"] as const;
 export const LONG_BACK_OFF = ["0.5s", "2s"] as const;
 
-export const answering = (addressesPerAnswer: number): Changes => ({ pool: { membership: Membership.Fixed, addressesPerAnswer } });
+export const answering = (addressesPerAnswer: number, onEmptyAnswer?: OnEmptyAnswer): Changes => ({ pool: { membership: Membership.Fixed, addressesPerAnswer, ...(onEmptyAnswer === undefined ? {} : { onEmptyAnswer }) } });
 
 /** A host of one consumer, so that a mesh of many stays small. */
 export function declared(host: string, ...changes: readonly Changes[]): DeclarationInput {

@@ -1,5 +1,5 @@
 // Declarations for scenarios: the README's host on the lab's gateway, changed as a scenario needs it.
-import { Membership, OnConnectFailure, Route } from "../../../model";
+import { Membership, OnConnectFailure, OnEmptyAnswer, Resolution, Route } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import { GATEWAY, NAMESPACES } from "./layout";
 
@@ -7,8 +7,8 @@ import { GATEWAY, NAMESPACES } from "./layout";
 export const WAITING = { detectionTime: "10s", dnsTtl: "5s" } as const;
 
 /**
- * A fixed pool of one address, on mTLS passthrough, for both consumers. Its connections fail at once, so that scenarios see what
- * each of Istio's fields does alone; those about waiting say `failover: WAITING`.
+ * A fixed pool of one address, on mTLS passthrough, for both consumers. Its connections fail at once, and while DNS answers nothing, so that
+ * scenarios see what each of Istio's fields does alone; those about waiting say `failover: WAITING`.
  */
 export function declare(changes: Partial<DeclarationInput> = {}): DeclarationInput {
     const { gateway, ...declaration }: DeclarationInput = {
@@ -23,5 +23,11 @@ export function declare(changes: Partial<DeclarationInput> = {}): DeclarationInp
         settleTime: "0s", // Nothing is under load while a scenario is set up; what the settle time is good for, scenario lifecycle measures.
         ...changes,
     };
-    return declaration.route === Route.Direct ? declaration : { ...declaration, gateway };
+    const placed = declaration.route === Route.Direct ? declaration : { ...declaration, gateway };
+    return keepsNothing(placed) ? { ...placed, pool: { onEmptyAnswer: OnEmptyAnswer.Fail, ...placed.pool } } : placed;
+}
+
+/** Whether an empty answer is to do what it does in Istio: where connections fail at once too. */
+function keepsNothing({ failover, pool, resolution }: DeclarationInput): boolean {
+    return failover?.onConnectFailure === OnConnectFailure.Fail && pool.membership === Membership.Fixed && resolution !== Resolution.DnsRoundRobin;
 }

@@ -1,6 +1,6 @@
 // A host is created, changed field by field, moved to another route, taken off and removed, by real `pulumi up`, under 50 new connections a second.
 import { expect } from "chai";
-import { OnConnectFailure, LoadBalancer, Membership, Resolution, Route } from "../../../model";
+import { OnConnectFailure, LoadBalancer, Membership, OnEmptyAnswer, Resolution, Route } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import type { Lab } from "../lab";
 import type { Hosts } from "../lab/stack";
@@ -38,6 +38,7 @@ const FIELDS: readonly { readonly id: string; readonly title: string; readonly c
     { id: "ports", title: "ports: one more", changes: { ports: [{ number: 443 }, { number: 8443 }] } },
     { id: "consumers", title: "consumers: one more", changes: { consumers: [...consumers, { namespace: "orders" }] } },
     { id: "annotations", title: "ownership, failover, addressesPerAnswer", changes: { ownership: { owner: "team-other", purpose: "to be changed" }, failover: { detectionTime: "20s", dnsTtl: "10s", onConnectFailure: OnConnectFailure.Fail }, pool: { membership: Membership.Fixed, addressesPerAnswer: 2 } }, why: "annotations only" },
+    { id: "on-empty-answer", title: "pool.onEmptyAnswer: fail to last-known", changes: { pool: { ...START.pool, onEmptyAnswer: OnEmptyAnswer.LastKnown } } },
     { id: "overrides", title: "manifestOverrides", changes: { manifestOverrides: { "DestinationRule/host": { spec: { trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s", tcpKeepalive: { time: "30s" } } } } } } } } },
 ];
 

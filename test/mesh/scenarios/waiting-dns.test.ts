@@ -1,14 +1,16 @@
-// DNS faults as the library writes it, without standby addresses: what is lost while nothing is known, and how soon it is over.
+// DNS faults without standby addresses: what the library writes, and what else could bring a host back or keep it.
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
+import { OnEmptyAnswer, Protocol, Route } from "../../../model";
 import type { Lab } from "../lab";
 import type { DnsRecord } from "../lab/agent/dns";
 import { WAITING } from "../lab/declare";
 import { GATEWAY_LABELS, NAMESPACES } from "../lab/layout";
 import { Addresses, counting, failures, slowest, warmUp } from "../runs";
 import type { Run } from "../runs";
-import { isFull, scenario } from "../scenario";
+import { isDue, isFull, scenario } from "../scenario";
 import { answering, declared } from "../variants";
+import type { Changes } from "../variants";
 
 type DnsFault = Exclude<DnsRecord["kind"], "addresses">;
 interface Inputs { readonly runs: number; readonly connections: number; readonly perSecond: number; readonly faultSeconds: number }
@@ -17,12 +19,16 @@ const TTL = 2;
 const FULL: Inputs = { runs: 3, connections: 1000, perSecond: 20, faultSeconds: 20 }, QUICK: Inputs = { runs: 1, connections: 160, perSecond: 20, faultSeconds: 4 };
 const addresses = new Addresses();
 
-/** What else could bring a host back, or keep it: merged into its cluster at the gateway by hand, after the library's own. */
-type Device = "logical" | "failure-refresh" | "istio-refresh";
-const DEVICES: Readonly<Record<Device, { readonly title: string; readonly value: object; readonly keeps: boolean; readonly why: string }>> = {
-    logical: { title: "the cluster as LOGICAL_DNS", value: { type: "LOGICAL_DNS" }, keeps: true, why: "LOGICAL keeps its address, but spreads nothing and ejects nothing as soon as DNS answers two" },
-    "failure-refresh": { title: "dns_failure_refresh_rate 200 ms", value: { dns_failure_refresh_rate: { base_interval: "0.2s", max_interval: "0.2s" } }, keeps: false, why: "asked sooner, but the list is empty all the same" },
-    "istio-refresh": { title: "Istio's dnsRefreshRate, 60 s", value: { dns_refresh_rate: "60s" }, keeps: false, why: "what Istio does by itself" },
+/** What else could be done with the host's cluster at the gateway: merged by hand, where the library leaves an empty answer alone. */
+type Device = "logical" | "failure-refresh" | "istio-refresh" | "health-checks";
+const DEVICES: Readonly<Record<Device, { readonly title: string; readonly value: object; readonly why: string }>> = {
+    logical: { title: "the cluster as LOGICAL_DNS", value: { type: "LOGICAL_DNS" }, why: "LOGICAL keeps its address, but spreads nothing and ejects nothing as soon as DNS answers two" },
+    "failure-refresh": { title: "dns_failure_refresh_rate 200 ms", value: { dns_failure_refresh_rate: { base_interval: "0.2s", max_interval: "0.2s" } }, why: "asked sooner, but the list is empty all the same" },
+    "istio-refresh": { title: "Istio's dnsRefreshRate, 60 s", value: { dns_refresh_rate: "60s" }, why: "what Istio does by itself" },
+    "health-checks": {
+        title: "active health checks", value: { health_checks: [{ timeout: "1s", interval: "2s", unhealthy_threshold: 2, healthy_threshold: 1, tcp_health_check: {} }] },
+        why: "Envoy keeps what DNS has withdrawn for as long as it passes its checks, beside what DNS answers",
+    },
 };
 function deviceFilter(host: string, device: Device): object {
     return {
@@ -34,53 +40,142 @@ function deviceFilter(host: string, device: Device): object {
     };
 }
 
-const CELLS: readonly { readonly fault: DnsFault; readonly answers: 1 | 2; readonly empties: boolean; readonly isQuick?: boolean; readonly device?: Device }[] = [
-    { fault: "empty", answers: 1, empties: true, isQuick: true }, { fault: "nxdomain", answers: 1, empties: true }, { fault: "servfail", answers: 1, empties: false }, { fault: "silence", answers: 1, empties: false },
-    { fault: "empty", answers: 2, empties: true },
-    { fault: "empty", answers: 1, empties: false, device: "logical" }, { fault: "nxdomain", answers: 1, empties: false, device: "logical" },
-    { fault: "empty", answers: 1, empties: true, device: "failure-refresh" }, { fault: "empty", answers: 1, empties: true, device: "istio-refresh" },
+interface Setting {
+    readonly answers: 1 | 2;
+    /** What the declaration says; the default where nothing. */
+    readonly onEmptyAnswer?: OnEmptyAnswer;
+    readonly device?: Device;
+    /** Requests of a plain HTTP port, for which the gateway speaks TLS. */
+    readonly isHttp?: boolean;
+    readonly isQuick?: boolean;
+}
+interface FaultCell extends Setting { readonly fault: DnsFault; readonly loses: boolean; readonly id: string }
+const { Fail: fail } = OnEmptyAnswer;
+const FAULTS: readonly FaultCell[] = [
+    { id: "empty-1", fault: "empty", answers: 1, loses: false, isQuick: true }, { id: "nxdomain-1", fault: "nxdomain", answers: 1, loses: false, isQuick: true },
+    { id: "servfail-1", fault: "servfail", answers: 1, loses: false }, { id: "silence-1", fault: "silence", answers: 1, loses: false }, { id: "empty-2", fault: "empty", answers: 2, loses: false },
+    { id: "empty-1-fail", fault: "empty", answers: 1, onEmptyAnswer: fail, loses: true, isQuick: true }, { id: "nxdomain-1-fail", fault: "nxdomain", answers: 1, onEmptyAnswer: fail, loses: true },
+    { id: "empty-2-fail", fault: "empty", answers: 2, onEmptyAnswer: fail, loses: true },
+    { id: "empty-http", fault: "empty", answers: 1, isHttp: true, loses: false, isQuick: true }, { id: "empty-http-2", fault: "empty", answers: 2, isHttp: true, loses: false },
+    { id: "empty-http-fail", fault: "empty", answers: 1, isHttp: true, onEmptyAnswer: fail, loses: true },
+    { id: "empty-1-logical", fault: "empty", answers: 1, onEmptyAnswer: fail, device: "logical", loses: false }, { id: "nxdomain-1-logical", fault: "nxdomain", answers: 1, onEmptyAnswer: fail, device: "logical", loses: false },
+    { id: "empty-1-failure-refresh", fault: "empty", answers: 1, onEmptyAnswer: fail, device: "failure-refresh", loses: true }, { id: "empty-1-istio-refresh", fault: "empty", answers: 1, onEmptyAnswer: fail, device: "istio-refresh", loses: true },
 ];
-const idOf = ({ fault, answers, device }: (typeof CELLS)[number]): string => `${fault}-${String(answers)}${device === undefined ? "" : `-${device}`}`;
+interface MoveCell extends Setting { readonly id: string; readonly title: string; readonly keepsOld: boolean }
+const MOVES: readonly MoveCell[] = [
+    { id: "moved", title: "The record moves, the old address stays alive", answers: 1, keepsOld: false, isQuick: true },
+    { id: "moved-health-checks", title: "The record moves, the old address stays alive, active health checks", answers: 1, onEmptyAnswer: fail, device: "health-checks", keepsOld: true },
+];
+const GONE: Setting & { readonly id: string } = { id: "dead-then-empty", answers: 1, isQuick: true };
 const hostOf = (id: string, run: number): string => `${id}-${String(run)}.unanswered.example`;
+const portOf = ({ isHttp }: Setting): number => (isHttp === true ? 80 : 443);
+const titleOf = ({ fault, answers, onEmptyAnswer, device, isHttp }: FaultCell): string =>
+    [`${fault}, ${String(answers)} ${answers === 1 ? "address" : "addresses"} before and after`, ...(isHttp === true ? ["requests of an HTTP port"] : []), ...(device !== undefined ? [DEVICES[device].title] : onEmptyAnswer === undefined ? [] : [`onEmptyAnswer ${onEmptyAnswer}`])].join(", ");
 
 scenario("waiting-dns", { title: "Waiting instead of failing: DNS faults", question: "DNS answers nothing, or not at all, for 20 s, and no address stands by: what do new connections lose, and how soon is it over?" }, ({ lab, cell }) => {
     before(async function () {
         this.timeout(300_000);
-        const all = CELLS.filter(({ isQuick }) => isFull || isQuick === true).flatMap((one) => Array.from({ length: isFull ? FULL.runs : QUICK.runs }, (_, run) => ({ ...one, host: hostOf(idOf(one), run) })));
+        const due = [...FAULTS, ...MOVES, GONE].filter(({ id, isQuick }) => isFull ? isDue("waiting-dns", id) : isQuick === true);
+        const all = due.flatMap((one) => Array.from({ length: isFull ? FULL.runs : QUICK.runs }, (_, run) => ({ ...one, host: hostOf(one.id, run) })));
         for (const { host, answers } of all) await lab().dns.addresses(host, addresses.take(answers), { ttl: TTL });
         await lab().cluster.apply(all.flatMap(({ host, device }) => device === undefined ? [] : [deviceFilter(host, device)]));
-        expect(await lab().up(Object.fromEntries(all.map(({ host, answers }) => [host.replaceAll(".", "-"), declared(host, answering(answers), { failover: WAITING })])))).to.deep.equal({});
+        const http: Changes = { route: Route.TlsOrigination, ports: [{ number: 80, protocol: Protocol.Http }], tls: { caCertificates: lab().certificates.authority } };
+        expect(await lab().up(Object.fromEntries(all.map(({ host, answers, onEmptyAnswer, isHttp }) => [host.replaceAll(".", "-"), declared(host, answering(answers, onEmptyAnswer), { failover: WAITING }, isHttp === true ? http : {})])))).to.deep.equal({});
     });
 
-    for (const one of CELLS) {
-        const { fault, answers, empties, isQuick, device } = one;
+    for (const one of FAULTS) {
+        const { id, fault, onEmptyAnswer, loses, isQuick, device } = one;
         cell<Inputs, Figures>({
-            id: idOf(one), title: `${fault}, ${String(answers)} ${answers === 1 ? "address" : "addresses"} before and after${device === undefined ? "" : `, ${DEVICES[device].title}`}`, full: FULL, ...(isQuick === true ? { quick: QUICK } : {}), timeoutMs: 300_000,
-            measure: async (on, inputs) => ({ faultSeconds: inputs.faultSeconds, runs: await Promise.all(Array.from({ length: inputs.runs }, (_, run) => measure(on, hostOf(idOf(one), run), fault, answers, inputs))) }),
+            id, title: titleOf(one), full: FULL, ...(isQuick === true ? { quick: QUICK, isSideBySide: true } : {}), timeoutMs: 300_000,
+            measure: async (on, inputs) => ({ faultSeconds: inputs.faultSeconds, runs: await Promise.all(Array.from({ length: inputs.runs }, (_, run) => unanswered(on, hostOf(id, run), one, inputs))) }),
             expect: ({ runs, faultSeconds }) => {
                 for (const { failed, failedBy, lastFailure } of runs) {
-                    if (!empties) expect(failed, JSON.stringify(failedBy)).to.equal(0);
+                    if (!loses) expect(failed, JSON.stringify(failedBy)).to.equal(0);
                     else if (device === "istio-refresh") expect(lastFailure, "the last second in which one began that failed").to.be.greaterThan(faultSeconds + 5);
-                    else expect(lastFailure, "the last second in which one began that failed").to.be.at.most(faultSeconds + 2);
+                    else expect(lastFailure, "the last second in which one began that failed").to.be.within(faultSeconds - 3, faultSeconds + 2);
                 }
             },
-            shown: ({ runs }) => `${failures(runs)}; ${slowest(runs)}${empties ? `; the last that fails begins in second ${runs.map(({ lastFailure }) => String(lastFailure)).join(", ")}` : ""}`,
-            ...(device !== undefined ? { why: DEVICES[device].why } : empties ? { earlier: "88 %, for a minute", why: "an empty list is no failed attempt: Envoy does not try again. With standby addresses nothing is lost" } : { earlier: "0 of 600" }),
+            shown: ({ runs }) => `${failures(runs)}; ${slowest(runs)}${loses ? `; the last that fails begins in second ${runs.map(({ lastFailure }) => String(lastFailure)).join(", ")}` : ""}`,
+            ...(device !== undefined ? { why: DEVICES[device].why } : onEmptyAnswer !== undefined ? { earlier: "88 %, for a minute", why: "an empty list is no failed attempt: Envoy does not try again" }
+                : fault === "empty" || fault === "nxdomain" ? { earlier: "88 %, for a minute", why: "the address of the last answer that had one serves" } : { earlier: "0 of 600" }),
+        });
+    }
+
+    cell<Inputs, Figures>({
+        id: GONE.id, title: "The address dies, DNS then answers nothing for 10 s, and then another address", full: { ...FULL, faultSeconds: 10, connections: 600 }, quick: QUICK, isSideBySide: true, timeoutMs: 300_000,
+        measure: async (on, inputs) => ({ faultSeconds: inputs.faultSeconds, runs: await Promise.all(Array.from({ length: inputs.runs }, (_, run) => gone(on, hostOf(GONE.id, run), inputs))) }),
+        expect: ({ runs, faultSeconds }) => {
+            for (const { failed, failedBy, totalMs } of runs) {
+                expect(failed, JSON.stringify(failedBy)).to.equal(0);
+                expect(totalMs?.max, "the slowest waited for the other address").to.be.within(1000 * faultSeconds - 2000, 1000 * (faultSeconds + TTL) + 4000);
+            }
+        },
+        shown: ({ runs }) => `${failures(runs)}; ${slowest(runs)}`, why: "new connections wait at the last known address, within the budget",
+    });
+
+    for (const { id, title, keepsOld, isQuick, device } of MOVES) {
+        cell<Inputs, { readonly runs: readonly (Run & { readonly toOld: number })[] }>({
+            id, title, full: { ...FULL, connections: 400 }, ...(isQuick === true ? { quick: { ...QUICK, connections: 60 }, isSideBySide: true } : {}),
+            measure: async (on, inputs) => ({ runs: await Promise.all(Array.from({ length: inputs.runs }, (_, run) => moved(on, hostOf(id, run), keepsOld, inputs))) }),
+            expect: ({ runs }) => {
+                for (const { failed, toOld, sent } of runs) {
+                    expect(failed).to.equal(0);
+                    expect(toOld, "that went to the old address").to.be.within(keepsOld ? 0.4 * sent : 0, keepsOld ? 0.6 * sent : 0);
+                }
+            },
+            shown: ({ runs }) => `${failures(runs)} failed, ${String(runs.reduce((sum, { toOld }) => sum + toOld, 0))} went to the old address`, ...(device === undefined ? {} : { why: DEVICES[device].why }),
         });
     }
 });
 
-async function measure(lab: Lab, host: string, fault: DnsFault, answers: number, { connections, perSecond, faultSeconds }: Inputs): Promise<Figures["runs"][number]> {
-    const vips = addresses.take(answers), [address = ""] = vips;
+async function unanswered(lab: Lab, host: string, { fault, answers, ...setting }: FaultCell, { connections, perSecond, faultSeconds }: Inputs): Promise<Figures["runs"][number]> {
+    const vips = addresses.take(answers), [address = ""] = vips, port = portOf({ answers, ...setting });
     await lab.dns.addresses(host, vips, { ttl: TTL });
-    await lab.members(host, vips);
-    await warmUp(lab, host);
-    const { run, timeline } = await counting(lab, host, async () => {
-        const load = lab.apps.payments.load(host, { count: connections, pace: { kind: "rate", perSecond }, timeoutMs: 60_000, address });
+    await lab.members(host, vips, { port });
+    if (port === 443) await warmUp(lab, host);
+    return await withLastFailure(lab, host, address, { connections, perSecond, port }, async () => {
         await lab.dns.fails(host, fault);
         await wait(faultSeconds * 1000); // How long the GSLB answers so: the experiment.
         await lab.dns.addresses(host, vips, { ttl: TTL });
-        return load;
     });
+}
+
+/** A GSLB that has nothing healthy left answers nothing. */
+async function gone(lab: Lab, host: string, { connections, perSecond, faultSeconds }: Inputs): Promise<Figures["runs"][number]> {
+    const [dead = "", partner = ""] = addresses.take(2);
+    await lab.dns.addresses(host, [dead], { ttl: TTL });
+    await lab.members(host, [dead]);
+    await warmUp(lab, host);
+    try {
+        return await withLastFailure(lab, host, dead, { connections, perSecond, port: 443 }, async () => {
+            lab.faults.vip(dead, "drop");
+            await lab.dns.fails(host, "empty");
+            await wait(faultSeconds * 1000); // How long the GSLB answers so: the experiment.
+            await lab.dns.addresses(host, [partner], { ttl: TTL });
+        });
+    } finally {
+        lab.faults.clearVip(dead);
+    }
+}
+
+async function withLastFailure(lab: Lab, host: string, address: string, { connections, perSecond, port }: Pick<Inputs, "connections" | "perSecond"> & { readonly port: number }, fault: () => Promise<void>): Promise<Figures["runs"][number]> {
+    const { run, timeline } = await counting(lab, host, async () => {
+        const load = lab.apps.payments.load(host, { count: connections, pace: { kind: "rate", perSecond }, timeoutMs: 60_000, address, ...(port === 443 ? {} : { protocol: "plaintext", port }) });
+        await fault();
+        return load;
+    }, { port });
     return { ...run, lastFailure: Math.max(-1, ...timeline.filter(({ failed }) => failed > 0).map(({ second }) => second)) };
+}
+
+/** What goes where once every proxy has had the time to notice. */
+async function moved(lab: Lab, host: string, keepsOld: boolean, { connections, perSecond }: Inputs): Promise<Run & { readonly toOld: number }> {
+    const [old = "", next = ""] = addresses.take(2);
+    await lab.dns.addresses(host, [old], { ttl: TTL });
+    await lab.members(host, [old]);
+    await warmUp(lab, host);
+    await lab.dns.addresses(host, [next], { ttl: TTL });
+    await lab.members(host, keepsOld ? [old, next] : [next]);
+    await wait(2000 * TTL); // The gateway's other cluster asks by itself, as often.
+    const { run } = await counting(lab, host, () => lab.apps.payments.load(host, { count: connections, pace: { kind: "rate", perSecond }, timeoutMs: 60_000, address: next }));
+    return { ...run, toOld: run.by[old] ?? 0 };
 }
