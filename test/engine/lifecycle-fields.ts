@@ -50,6 +50,8 @@ export const FIELD_CHANGES: readonly FieldChange[] = [
     direct("failover.envoyRefresh", { failover: { ...FAILOVER, envoyRefresh: "6s" } }),
     direct("failover.longestConnection", { failover: { ...FAILOVER, longestConnection: "1h" } }),
     { field: "pool.standbyAddresses.*", from: { pool: { membership: "fixed", addressesPerAnswer: 1, standbyAddresses: ["192.0.2.1"] } }, to: { pool: { membership: "fixed", addressesPerAnswer: 1, standbyAddresses: ["192.0.2.2", "192.0.2.3"] } } },
+    { field: "pool.onEmptyAnswer to fail", to: { pool: { membership: "fixed", addressesPerAnswer: 2, onEmptyAnswer: "fail" } } },
+    { field: "pool.onEmptyAnswer to last-known", from: { pool: { membership: "fixed", addressesPerAnswer: 2, onEmptyAnswer: "fail" } }, to: { pool: { membership: "fixed", addressesPerAnswer: 2, onEmptyAnswer: "last-known" } } },
     { field: "failover.onConnectFailure to fail", to: { failover: { ...FAILOVER, onConnectFailure: "fail" } } },
     { field: "failover.onConnectFailure to wait", from: { failover: { ...FAILOVER, onConnectFailure: "fail" } }, to: { failover: { ...FAILOVER, onConnectFailure: "wait" } } },
     { field: "failover.dnsTtl behind a gateway", to: { failover: { ...FAILOVER, dnsTtl: "30s" } } },

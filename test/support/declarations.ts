@@ -1,6 +1,6 @@
 // Declarations for tests: one that is good, and every random valid one.
 import fc from "fast-check";
-import { type DeclarationInput, EnvoyFilters, GatewayConsumers, LoadBalancer, Lockdown, Membership, OnConnectFailure, Protocol, Resolution, Route, TlsMode, checkDeclaration, gatewayPort, isMutualToGateway, originatesTls, type Declaration } from "../../model";
+import { type DeclarationInput, EnvoyFilters, GatewayConsumers, LoadBalancer, Lockdown, Membership, OnConnectFailure, OnEmptyAnswer, Protocol, Resolution, Route, TlsMode, checkDeclaration, gatewayPort, isMutualToGateway, originatesTls, type Declaration } from "../../model";
 
 export const GATEWAY: NonNullable<DeclarationInput["gateway"]> = {
     namespace: "istio-egress",
@@ -60,7 +60,7 @@ export const declarations: fc.Arbitrary<DeclarationInput> = fc.record({
     loadBalancer: fc.option(fc.constantFrom(...Object.values(LoadBalancer)), { nil: undefined }),
     connectTimeout: fc.option(duration, { nil: undefined }), idleTimeout: fc.option(fc.oneof(duration, fc.constant("0s")), { nil: undefined }),
     outlier: fc.option(fc.record({ maxEjectionPercent: fc.integer({ min: 50, max: 100 }), minHealthPercent: fc.integer({ min: 0, max: 50 }), interval: duration }), { nil: undefined }),
-    standby: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }), fails: fc.boolean(), envoyFilters: fc.constantFrom(...Object.values(EnvoyFilters)),
+    standby: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }), onEmptyAnswer: fc.option(fc.constantFrom(...Object.values(OnEmptyAnswer)), { nil: undefined }), fails: fc.boolean(), envoyFilters: fc.constantFrom(...Object.values(EnvoyFilters)),
     owner: text, purpose: text, active: fc.boolean(), lockdown: fc.constantFrom(...Object.values(Lockdown)), accounts: fc.option(fc.uniqueArray(label, { minLength: 1, maxLength: 3 }), { nil: undefined }),
 }).filter(({ consumers, gatewayNamespace, route }) => route === Route.Direct || !consumers.includes(gatewayNamespace)).map((draft) => {
     const direct = draft.route === Route.Direct, carried = PROTOCOLS[draft.route];
@@ -74,11 +74,12 @@ export const declarations: fc.Arbitrary<DeclarationInput> = fc.record({
     const resolution = wildcard ? undefined : draft.forced, membership = wildcard ? Membership.Rotating : draft.membership;
     const inForce = wildcard ? Resolution.None : resolution ?? (membership === Membership.Fixed ? Resolution.Dns : Resolution.DnsRoundRobin);
     const standby = inForce === Resolution.Dns && membership === Membership.Fixed ? draft.standby : undefined;
+    const onEmptyAnswer = inForce === Resolution.DnsRoundRobin || direct && draft.onEmptyAnswer === OnEmptyAnswer.LastKnown ? undefined : draft.onEmptyAnswer;
     return {
         host: wildcard ? `*.${draft.host}` : draft.host, namespace: draft.namespace, route: draft.route, ports,
         addresses: dialled ? Array.from({ length: draft.addresses }, (_, index) => `192.0.2.${index + 1}`) : undefined,
         tls: originates ? tlsOf(draft.tls, direct) : undefined,
-        pool: { membership, addressesPerAnswer: draft.addresses, ...(standby === undefined ? {} : { standbyAddresses: Array.from({ length: standby }, (_, index) => `198.51.100.${index + 1}`) }) },
+        pool: { membership, addressesPerAnswer: draft.addresses, ...(standby === undefined ? {} : { standbyAddresses: Array.from({ length: standby }, (_, index) => `198.51.100.${index + 1}`) }), ...(onEmptyAnswer === undefined ? {} : { onEmptyAnswer }) },
         failover: wildcard || draft.failover === undefined ? undefined : { ...draft.failover, ...(draft.fails ? { onConnectFailure: OnConnectFailure.Fail } : {}) }, resolution, loadBalancer: inForce === Resolution.Dns ? draft.loadBalancer : undefined, connectTimeout: draft.connectTimeout, idleTimeout: draft.idleTimeout,
         outlier: inForce === Resolution.Dns && standby === undefined ? draft.outlier : undefined,
         active: direct ? true : draft.active,

@@ -1,5 +1,5 @@
 // Values of meshConfig that decide what the catalogue's hosts do.
-import { Membership, Resolution, decideEmptyAnswer, decideOutlier, resolutionOf } from "../../../model";
+import { Membership, Resolution, decideCluster, decideEmptyAnswer, decideOutlier, resolutionOf } from "../../../model";
 import type { Needs } from "../needs";
 import { Group, type Result, Results, enumerate } from "../result";
 import type { Snapshot } from "../snapshot";
@@ -20,7 +20,7 @@ export function checkMesh(needs: Needs, { meshes }: Pick<Snapshot, "meshes">): r
 
 function dnsRefresh(object: string, mesh: Readonly<Record<string, unknown>>, { declarations }: Needs): readonly Result[] {
     const results = new Results("dns-refresh-rate", Group.Mesh), rate = text(mesh["dnsRefreshRate"]);
-    const strict = declarations.filter(({ declaration }) => declaration.pool.membership === Membership.Fixed && resolutionOf(declaration).resolution === Resolution.Dns && decideEmptyAnswer(declaration).serves === "nobody");
+    const strict = declarations.filter(({ declaration }) => declaration.pool.membership === Membership.Fixed && resolutionOf(declaration).resolution === Resolution.Dns && decideEmptyAnswer(declaration).serves === "nobody" && decideCluster(declaration) === undefined);
     const effect = strict.length === 0 ? "" : `: for that long ${enumerate(strict.map(({ name }) => name), 3)} ${strict.length === 1 ? "fails" : "fail"} after an empty DNS answer`;
     results.report(object, `${rate === undefined ? `sets no dnsRefreshRate (${DEFAULT_DNS_REFRESH})` : `sets dnsRefreshRate ${rate}`}${effect}.`);
     return results.list;

@@ -25,13 +25,27 @@ function object(kind: string, name: string, namespace: string, route: string, sp
 
 const filter = (namespace: string, spec: object): KubernetesObject => ({ ...object("EnvoyFilter", NAME, namespace, "mtls-passthrough", spec), apiVersion: "networking.istio.io/v1alpha3" });
 const TCP_PROXY = "envoy.filters.network.tcp_proxy";
-const retry = (context: string, portNumber: number, attempts: number, longest: string): object => ({
+const tcpProxy = (context: string, portNumber: number, settings: object): object => ({
     applyTo: "NETWORK_FILTER", match: { context, listener: { portNumber, filterChain: { sni: HOST, filter: { name: TCP_PROXY } } } },
-    patch: { operation: "MERGE", value: { name: TCP_PROXY, typed_config: {
-        "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", max_connect_attempts: attempts, backoff_options: { base_interval: "0.05s", max_interval: longest },
-    } } },
+    patch: { operation: "MERGE", value: { name: TCP_PROXY, typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", ...settings } } },
 });
-const cluster = (value: object, portNumber = 443): object => ({ applyTo: "CLUSTER", match: { context: "GATEWAY", cluster: { service: HOST, portNumber } }, patch: { operation: "MERGE", value } });
+const retry = (attempts: number, longest: string): object => ({ max_connect_attempts: attempts, backoff_options: { base_interval: "0.05s", max_interval: longest } });
+const cluster = (value: object, { portNumber = 443, ...match }: { readonly portNumber?: number; readonly subset?: string } = {}): object =>
+    ({ applyTo: "CLUSTER", match: { context: "GATEWAY", cluster: { service: HOST, portNumber, ...match } }, patch: { operation: "MERGE", value } });
+const UNLIMITED = 4_294_967_295;
+/** The subset as LOGICAL_DNS, and the aggregate of it and the host's own cluster. */
+const lastKnown = (portNumber = 443, connectTimeout = "1s"): readonly object[] => [
+    cluster({ type: "LOGICAL_DNS" }, { portNumber, subset: "last-known" }),
+    { applyTo: "CLUSTER", match: { context: "GATEWAY" }, patch: { operation: "ADD", value: {
+        name: `outbound|${portNumber}|or-last-known|${HOST}`, alt_stat_name: `outbound|${portNumber}|or-last-known|${HOST};`, lb_policy: "CLUSTER_PROVIDED", connect_timeout: connectTimeout,
+        circuit_breakers: { thresholds: [{ max_connections: UNLIMITED, max_pending_requests: UNLIMITED, max_requests: UNLIMITED, max_retries: UNLIMITED }] },
+        metadata: { filter_metadata: { istio: { external: true, services: [{ host: HOST, name: HOST, namespace: "egress" }] } } },
+        cluster_type: { name: "envoy.clusters.aggregate", typed_config: {
+            "@type": "type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig", clusters: [`outbound|${portNumber}||${HOST}`, `outbound|${portNumber}|last-known|${HOST}`],
+        } },
+    } } },
+];
+const clusterSettings = (overprovisioning: number): object => ({ dns_refresh_rate: "1s", load_assignment: { policy: { overprovisioning_factor: overprovisioning } }, common_lb_config: { update_merge_window: "0s" } });
 
 const objectsOf = (changes: Partial<DeclarationInput> = {}): readonly KubernetesObject[] => manifestsOf("partner-api", declaration(changes)).map((manifest) => manifest.object);
 const specs = (changes: Partial<DeclarationInput>): Record<string, unknown> =>
@@ -50,6 +64,7 @@ describe("manifests", () => {
             object("DestinationRule", NAME, "egress", "mtls-passthrough", {
                 host: HOST, exportTo: ["istio-egress"],
                 trafficPolicy: { loadBalancer: { simple: "ROUND_ROBIN" }, connectionPool: { tcp: { connectTimeout: "1s" } }, outlierDetection },
+                subsets: [{ name: "last-known" }],
             }, true),
             object("DestinationRule", `${NAME}-subset`, "payments", "mtls-passthrough", {
                 host: SERVICE, exportTo: ["."],
@@ -66,11 +81,11 @@ describe("manifests", () => {
                 servers: [{ port: { number: 443, name: "tls-443", protocol: "TLS" }, hosts: [HOST], tls: { mode: "ISTIO_MUTUAL" } }],
             }),
             filter("istio-egress", { workloadSelector: { labels: { istio: "egressgateway" } }, configPatches: [
-                retry("GATEWAY", 8443, 81, "1s"),
+                tcpProxy("GATEWAY", 8443, { cluster: `outbound|443|or-last-known|${HOST}`, ...retry(81, "1s") }),
                 { applyTo: "FILTER_CHAIN", match: { context: "GATEWAY", listener: { portNumber: 8443, filterChain: { sni: HOST } } }, patch: { operation: "MERGE", value: { transport_socket_connect_timeout: "28s" } } },
-                cluster({ dns_refresh_rate: "1s", common_lb_config: { update_merge_window: "0s" } }),
+                cluster(clusterSettings(200)), ...lastKnown(),
             ] }),
-            filter("payments", { configPatches: [retry("SIDECAR_OUTBOUND", 443, 5, "0.5s")] }),
+            filter("payments", { configPatches: [tcpProxy("SIDECAR_OUTBOUND", 443, retry(5, "0.5s"))] }),
             object("VirtualService", `${NAME}-gateway`, "istio-egress", "mtls-passthrough", {
                 hosts: [HOST], gateways: [`istio-egress/${NAME}`], exportTo: ["."],
                 tcp: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443 }], route: [{ destination: { host: HOST, port: { number: 443 } } }] }],
@@ -104,7 +119,12 @@ describe("manifests", () => {
         expect(found["DestinationRule/host"]).to.deep.equal({
             host: HOST, exportTo: ["istio-egress"],
             trafficPolicy: { loadBalancer: { simple: "ROUND_ROBIN" }, connectionPool: { tcp: { connectTimeout: "1s" } }, outlierDetection: ejects, tls },
+            subsets: [{ name: "last-known" }],
         });
+        expect(found["EnvoyFilter/gateway"]).to.have.deep.property("configPatches", [
+            { applyTo: "HTTP_ROUTE", match: { context: "GATEWAY", routeConfiguration: { vhost: { name: `${HOST}:443` } } }, patch: { operation: "MERGE", value: { route: { cluster: `outbound|80|or-last-known|${HOST}` } } } },
+            cluster(clusterSettings(200), { portNumber: 80 }), ...lastKnown(80),
+        ]);
         expect(found["DestinationRule/subset"]).to.deep.nested.include({ "subsets[0].trafficPolicy.tls": { mode: "ISTIO_MUTUAL", sni: HOST }, "subsets[0].trafficPolicy.outlierDetection": ejects });
         expect(found["Gateway/server"]).to.have.deep.property("servers", [{ port: { number: 443, name: "https-443", protocol: "HTTPS" }, hosts: [HOST], tls: { mode: "ISTIO_MUTUAL" } }]);
         expect(found["VirtualService/gateway-leg"]).to.deep.equal({
@@ -205,31 +225,46 @@ describe("manifests", () => {
             loadBalancer: { simple: "ROUND_ROBIN", localityLbSetting: { enabled: true, failoverPriority: ["tier=primary"] } }, connectionPool: { tcp: { connectTimeout: "0.9s" } },
             outlierDetection: { ...outlierDetection, maxEjectionPercent: 75 },
         });
-        expect(found["EnvoyFilter/gateway"]).to.have.deep.nested.property("configPatches[2]", cluster({ dns_refresh_rate: "1s", load_assignment: { policy: { overprovisioning_factor: 200 } }, common_lb_config: { update_merge_window: "0s" } }));
+        expect(found["EnvoyFilter/gateway"]).to.have.deep.nested.property("configPatches[2]", cluster(clusterSettings(200)));
+        expect(found["EnvoyFilter/gateway"]).to.have.nested.property("configPatches.length", 3); // They serve on an empty answer: no aggregate, and no subset.
+        expect(found["DestinationRule/host"]).to.not.have.property("subsets");
+    });
+
+    it("of an empty answer: the last known address where nothing waits too, nothing where the declaration says fail, nothing for a pool that is LOGICAL anyway", () => {
+        const filterOf = (changes: Partial<DeclarationInput>): unknown => specs(changes)["EnvoyFilter/gateway"], pool = { membership: "fixed", addressesPerAnswer: 3 } as const;
+        expect(filterOf({ pool, failover: undefined, connectTimeout: "3s" })).to.have.deep.property("configPatches", [
+            tcpProxy("GATEWAY", 8443, { cluster: `outbound|443|or-last-known|${HOST}` }), cluster(clusterSettings(300)), ...lastKnown(443, "3s"),
+        ]);
+        const fail = specs({ pool: { ...pool, onEmptyAnswer: "fail" } });
+        expect(fail["EnvoyFilter/gateway"]).to.have.deep.property("configPatches", [
+            tcpProxy("GATEWAY", 8443, retry(81, "1s")), { applyTo: "FILTER_CHAIN", match: { context: "GATEWAY", listener: { portNumber: 8443, filterChain: { sni: HOST } } }, patch: { operation: "MERGE", value: { transport_socket_connect_timeout: "28s" } } },
+            cluster({ dns_refresh_rate: "1s", common_lb_config: { update_merge_window: "0s" } }),
+        ]);
+        for (const none of [fail, specs({ pool: { membership: "rotating" } }), specs({ pool, resolution: "DNS_ROUND_ROBIN" }), specs({ pool, route: "direct", gateway: undefined })]) expect(none["DestinationRule/host"]).to.not.have.property("subsets");
     });
 
     it("have no EnvoyFilter where nothing waits or none may be written, and standby addresses all the same", () => {
-        const pool = { membership: "fixed", addressesPerAnswer: 1, standbyAddresses: ["192.0.2.1"] } as const, fail = { detectionTime: "10s", dnsTtl: "5s", onConnectFailure: "fail" } as const;
+        const pool = { membership: "fixed", addressesPerAnswer: 1, standbyAddresses: ["192.0.2.1"] } as const, fail = { detectionTime: "10s", dnsTtl: "5s", onConnectFailure: "fail" } as const, bare = { membership: "fixed", addressesPerAnswer: 1, onEmptyAnswer: "fail" } as const;
         const filters = (changes: Partial<DeclarationInput>): unknown => Object.keys(specs(changes)).filter((role) => role.startsWith("EnvoyFilter"));
-        expect([{ failover: fail }, { failover: undefined }, { gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } }, { pool: { ...pool, standbyAddresses: ["192.0.2.1"] }, gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } }].map(filters)).to.deep.equal([[], [], [], []]);
+        expect([{ failover: fail, pool: bare }, { failover: undefined, pool: bare }, { gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } }, { pool: { ...pool, standbyAddresses: ["192.0.2.1"] }, gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } }].map(filters)).to.deep.equal([[], [], [], []]);
         expect(specs({ pool: { ...pool, standbyAddresses: ["192.0.2.1"] }, failover: fail })["EnvoyFilter/gateway"]).to.have.deep.property("configPatches", [
-            cluster({ dns_refresh_rate: "1s", load_assignment: { policy: { overprovisioning_factor: 100 } }, common_lb_config: { update_merge_window: "0s" } }),
+            cluster(clusterSettings(100)),
         ]);
         expect(specs({ pool: { ...pool, standbyAddresses: ["192.0.2.1"] }, gateway: { ...GATEWAY, envoyFilters: "forbidden" } })["ServiceEntry/host"]).to.have.nested.property("endpoints.length", 2);
     });
 
     it("patch each port's own chain, with the handshake's time-out only where the gateway ends the mesh's TLS, and no chain of HTTP", () => {
         const patches = (changes: Partial<DeclarationInput>, role = "EnvoyFilter/gateway"): string[] => {
-            const { configPatches } = specs(changes)[role] as { configPatches: { applyTo: string; match: { listener?: { portNumber: number }; cluster?: { portNumber: number } } }[] };
-            return configPatches.map(({ applyTo, match }) => `${applyTo} ${String(match.listener?.portNumber ?? match.cluster?.portNumber)}`);
+            const { configPatches } = specs(changes)[role] as { configPatches: { applyTo: string; match: { listener?: { portNumber: number }; cluster?: { portNumber: number }; routeConfiguration?: { vhost: { name: string } } }; patch: { value: { name?: string } } }[] };
+            return configPatches.map(({ applyTo, match: { listener, cluster: one, routeConfiguration }, patch: { value } }) => `${applyTo} ${String(listener?.portNumber ?? one?.portNumber ?? routeConfiguration?.vhost.name ?? value.name)}`);
         };
-        const two = [{ number: 443 }, { number: 8443 }];
-        expect(patches({ ports: two })).to.deep.equal(["NETWORK_FILTER 8443", "FILTER_CHAIN 8443", "NETWORK_FILTER 9443", "FILTER_CHAIN 9443", "CLUSTER 443", "CLUSTER 8443"]);
+        const two = [{ number: 443 }, { number: 8443 }], kept = (port: number): readonly string[] => [`CLUSTER ${port}`, `CLUSTER outbound|${port}|or-last-known|${HOST}`];
+        expect(patches({ ports: two })).to.deep.equal(["NETWORK_FILTER 8443", "FILTER_CHAIN 8443", "NETWORK_FILTER 9443", "FILTER_CHAIN 9443", "CLUSTER 443", "CLUSTER 8443", ...kept(443), ...kept(8443)]);
         expect(patches({ ports: two }, "EnvoyFilter/sidecar")).to.deep.equal(["NETWORK_FILTER 443", "NETWORK_FILTER 8443"]);
-        expect(patches({ route: "passthrough" })).to.deep.equal(["NETWORK_FILTER 8443", "CLUSTER 443"]);
+        expect(patches({ route: "passthrough" })).to.deep.equal(["NETWORK_FILTER 8443", "CLUSTER 443", ...kept(443)]);
         expect(patches({ pool: { membership: "rotating" } })).to.deep.equal(["NETWORK_FILTER 8443", "FILTER_CHAIN 8443"]);
         const mixed: Partial<DeclarationInput> = { route: "tls-origination", ports: [{ number: 80, protocol: "HTTP" }, { number: 8443, protocol: "TCP" }], addresses: ["192.0.2.1", "192.0.2.2"] };
-        expect(patches(mixed)).to.deep.equal(["NETWORK_FILTER 9443", "FILTER_CHAIN 9443", "CLUSTER 80", "CLUSTER 8443"]);
+        expect(patches(mixed)).to.deep.equal([`HTTP_ROUTE ${HOST}:443`, "NETWORK_FILTER 9443", "FILTER_CHAIN 9443", "CLUSTER 80", "CLUSTER 8443", ...kept(80), ...kept(8443)]);
         expect(specs(mixed)).to.not.have.property("EnvoyFilter/sidecar");
     });
 
@@ -241,7 +276,7 @@ describe("manifests", () => {
             },
         });
         expect(found["DestinationRule/subset"]).to.have.deep.property("workloadSelector", { matchLabels: { a: "1" } });
-        expect(found["DestinationRule/host"]).to.deep.equal({ host: HOST, exportTo: ["istio-egress"], trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s", maxConnections: 5 } }, outlierDetection } });
+        expect(found["DestinationRule/host"]).to.deep.equal({ host: HOST, exportTo: ["istio-egress"], trafficPolicy: { connectionPool: { tcp: { connectTimeout: "1s", maxConnections: 5 } }, outlierDetection }, subsets: [{ name: "last-known" }] });
     });
 
     it("take idleTimeout and connectTimeout in seconds", () => {

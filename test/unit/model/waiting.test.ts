@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
-    REQUEST_BACK_OFF, WAIT_BACK_OFF, attemptsFor, decideCluster, decideOutlier, decideRequestRetries, decideWaiting, ejectable, logRunOut, longestHold, longestPause, lostWithoutFilters,
+    REQUEST_BACK_OFF, WAIT_BACK_OFF, attemptsFor, decideCluster, decideEmptyAnswer, decideOutlier, decideRequestRetries, decideWaiting, ejectable, keepsLastKnown, logRunOut, longestHold, longestPause, lostWithoutFilters,
     planOf, standbyEjectionPercent,
 } from "../../../model";
 import type { DeclarationInput } from "../../../model";
@@ -11,6 +11,7 @@ import { GATEWAY, declaration } from "../../support/declarations";
 const ONE = { membership: "fixed", addressesPerAnswer: 1 } as const, STANDBY = { ...ONE, standbyAddresses: ["192.0.2.1", "192.0.2.2"] };
 const HTTP: Partial<DeclarationInput> = { route: "tls-origination", ports: [{ number: 80, protocol: "HTTP" }] };
 const FORBIDDEN = { gateway: { ...GATEWAY, envoyFilters: "forbidden" as const } };
+const KEPT = "on an empty DNS answer: the address of the last answer that had one serves; an address that is withdrawn with no other in its place goes on being used";
 const plan = (changes: Partial<DeclarationInput>): ReturnType<typeof planOf> => planOf(declaration(changes));
 
 describe("attempts", () => {
@@ -83,7 +84,7 @@ describe("waiting", () => {
         for (const changes of [HTTP, { ...HTTP, ...FORBIDDEN }]) expect(decideWaiting(declaration(changes))).to.deep.equal(waits);
         expect([decideRequestRetries(declaration(HTTP), "gateway"), decideRequestRetries(declaration(HTTP), "sidecar")]).to.deep.equal([{ retries: 79, backOffMs: 100 }, { retries: 4, backOffMs: 50 }]);
         expect(decideRequestRetries(declaration({ ...HTTP, failover: undefined }), "gateway")).to.deep.equal({ retries: 2 });
-        expect(lostWithoutFilters(declaration({ ...HTTP, ...FORBIDDEN }))).to.deep.equal(["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters."]);
+        expect(lostWithoutFilters(declaration({ ...HTTP, ...FORBIDDEN }))).to.deep.equal(["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, and new connections fail meanwhile instead of going to the last known address, since the gateway forbids EnvoyFilters."]);
         expect(plan(HTTP).summary).to.include("on connect failure: waits: the gateway tries again for 25.1s (the declared window of 20.1s and a margin of 5s; 80 attempts), and the request is answered with 503 after 2m36.5s at the latest");
     });
 
@@ -117,12 +118,46 @@ describe("waiting", () => {
 
     it("stands in the plan, with what is lost where EnvoyFilters are forbidden", () => {
         expect(plan({ pool: ONE }).summary).to.include("on connect failure: waits: the gateway tries again for 25.1s (the declared window of 20.1s and a margin of 5s; 81 attempts), and most connections fail after 28s, all after 2m41s at the latest");
-        expect(plan({ pool: ONE }).consequences).to.deep.equal(["an empty or NXDOMAIN answer empties the address list while it lasts, and new connections fail; the gateway asks again every 1s. Standby addresses would serve meanwhile (pool.standbyAddresses)."]);
+        expect(plan({ pool: ONE }).consequences).to.deep.equal([]);
+        expect(plan({ pool: ONE }).summary).to.include(KEPT);
+        expect(plan({ pool: { ...ONE, onEmptyAnswer: "fail" } }).summary).to.not.include(KEPT);
+        expect(plan({ pool: { ...ONE, onEmptyAnswer: "fail" } }).consequences).to.deep.equal([
+            "an empty or NXDOMAIN answer empties the address list while it lasts, and new connections fail; the gateway asks again every 1s. The last known address (pool.onEmptyAnswer) or standby ones (pool.standbyAddresses) would serve meanwhile.",
+        ]);
         expect(plan({ pool: ONE, ...FORBIDDEN }).consequences).to.deep.equal([
             "an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault).",
             "new connections fail in a failover instead of waiting for up to 25.1s, since the gateway forbids EnvoyFilters.",
-            "an empty DNS answer is asked again after dnsRefreshRate (60 s) only, since the gateway forbids EnvoyFilters.",
+            "an empty DNS answer is asked again after dnsRefreshRate (60 s) only, and new connections fail meanwhile instead of going to the last known address, since the gateway forbids EnvoyFilters.",
         ]);
+    });
+});
+
+describe("an answer without addresses", () => {
+    const serves = (changes: Partial<DeclarationInput>): readonly unknown[] => {
+        const found = declaration(changes);
+        return [decideEmptyAnswer(found).serves, keepsLastKnown(found)];
+    };
+
+    it("leaves the last known address, where a gateway can keep it; on ports of every kind, with waiting and without", () => {
+        for (const changes of [{}, { pool: ONE }, { failover: undefined }, { route: "passthrough" }, HTTP, { pool: { membership: "rotating" }, resolution: "DNS" }, { gateway: { ...GATEWAY, istioVersion: "1.22.0" } }] satisfies Partial<DeclarationInput>[]) {
+            expect(serves(changes), JSON.stringify(changes)).to.deep.equal(["last-known", true]);
+        }
+        expect(decideCluster(declaration({ failover: undefined }))).to.deep.equal({ dnsRetryMs: 1000, overprovisioning: 200 });
+    });
+
+    it("needs nothing where standby addresses serve, or where LOGICAL_DNS keeps its address by itself", () => {
+        expect(serves({ pool: STANDBY })).to.deep.equal(["standby", false]);
+        for (const changes of [{ pool: { membership: "rotating" } }, { resolution: "DNS_ROUND_ROBIN" }] satisfies Partial<DeclarationInput>[]) expect(serves(changes)).to.deep.equal(["last-known", false]);
+    });
+
+    it("leaves nobody where the declaration says so, EnvoyFilters are forbidden or no gateway is there; each with its reason", () => {
+        const reason = (changes: Partial<DeclarationInput>): unknown => decideEmptyAnswer(declaration(changes));
+        expect([{ pool: { ...ONE, onEmptyAnswer: "fail" as const } }, FORBIDDEN, { route: "direct" as const, gateway: undefined }].map(reason)).to.deep.equal([
+            { serves: "nobody", reason: "the declaration says fail" },
+            { serves: "nobody", reason: "the gateway forbids EnvoyFilters, and Istio has no other field for a second cluster" },
+            { serves: "nobody", reason: "route direct has no gateway that could keep the last address" },
+        ]);
+        expect(decideCluster(declaration({ pool: { ...ONE, onEmptyAnswer: "fail" }, failover: undefined }))).to.equal(undefined);
     });
 });
 
