@@ -47,6 +47,8 @@ export interface EgressPlan {
     readonly window: LossWindow;
     /** Whether new connections wait for a failover instead of failing in the loss window; where all ports are HTTP, whether requests do. */
     readonly waiting: WaitingPlan;
+    /** What requests of HTTP ports do, where other ports stand beside them. */
+    readonly requestWaiting?: WaitingPlan;
     readonly standby?: StandbyPlan;
     readonly drain: DrainWait;
     readonly contract: readonly ContractTerm[];
@@ -62,13 +64,14 @@ export interface EgressPlan {
 export function planOf(declaration: Declaration): EgressPlan {
     const decision = resolutionOf(declaration), outlier = outlierPlan(declaration);
     const window = lossWindow(declaration), drain = drainWait(declaration), waiting = waitingPlan(decideWaiting(declaration)), beside = decideWaitingBeside(declaration), standby = standbyPlan(declaration);
+    const requestWaiting = beside === undefined ? undefined : waitingPlan(beside);
     const consequences = consequencesOf(declaration, decision.consequence, outlier);
     const overrides = Object.keys(declaration.manifestOverrides ?? {}), tls = describeTls(declaration);
     return {
         host: declaration.host, route: declaration.route, active: declaration.active,
         resolution: decision.resolution, resolutionReason: decision.reason,
         connectTimeout: formatDuration(connectTimeoutMs(declaration)),
-        outlier, window, waiting, ...(standby === undefined ? {} : { standby }), drain, contract: applicationContract(declaration), consequences, overrides,
+        outlier, window, waiting, ...(requestWaiting === undefined ? {} : { requestWaiting }), ...(standby === undefined ? {} : { standby }), drain, contract: applicationContract(declaration), consequences, overrides,
         summary: [
             `resolution ${decision.resolution}: ${decision.reason}`,
             describeOutlier(outlier, declaration),
@@ -76,7 +79,7 @@ export function planOf(declaration: Declaration): EgressPlan {
             `loss window: ${window.text}`,
             ...(standby === undefined ? [] : [`standby: ${standby.text}`]),
             `on connect failure: ${describeWaiting(waiting, carriesRequestsOnly(declaration))}`,
-            ...(beside === undefined || beside.reason === waiting.reason && !beside.waits ? [] : [`on connect failure of a request (HTTP ports): ${describeWaiting(waitingPlan(beside), true)}`]),
+            ...(requestWaiting === undefined || requestWaiting.reason === waiting.reason && !requestWaiting.waits ? [] : [`on connect failure of a request (HTTP ports): ${describeWaiting(requestWaiting, true)}`]),
             ...(keepsLastKnown(declaration) ? ["on an empty DNS answer: the address of the last answer that had one serves; an address that is withdrawn with no other in its place goes on being used"] : []),
             ...(declaration.pool.membership === Membership.Fixed ? [`drain wait: ${drain.text}`] : []),
             ...(declaration.active ? [] : ["not active: the mesh leg is absent, and traffic does not take this route"]),

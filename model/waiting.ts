@@ -34,6 +34,9 @@ export const WAIT_BACK_OFF: BackOff = { baseMs: 50, maxMs: 1000 };
  */
 export const worn = ({ maxMs }: BackOff): BackOff => ({ baseMs: maxMs, maxMs });
 
+/** What a back-off comes to in use: of requests as it is written, of connections worn. */
+export const backOffInUse = (backOff: BackOff, isOfRequests: boolean): BackOff => (isOfRequests ? backOff : worn(backOff));
+
 /** Between two attempts of one request: Envoy's router takes ten times the base as the longest pause, and a VirtualService has no field for another. */
 export const REQUEST_BACK_OFF: BackOff = { baseMs: 100, maxMs: 1000 };
 
@@ -143,7 +146,7 @@ export type WaitingDecision =
 export function decideWaiting(declaration: Declaration): WaitingDecision {
     const { route, gateway } = declaration, version = parseIstioVersion(gateway?.istioVersion ?? "");
     if (carriesRequestsOnly(declaration)) return decideRequestWaiting(declaration);
-    return decide(declaration, { backOff: WAIT_BACK_OFF, inUse: worn(WAIT_BACK_OFF), hasHandshake: isMutualToGateway(route) }, () => {
+    return decide(declaration, { backOff: WAIT_BACK_OFF, isOfRequests: false, hasHandshake: isMutualToGateway(route) }, () => {
         if (gateway?.envoyFilters === EnvoyFilters.Forbidden) return "the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts";
         return version !== undefined && compareIstio(version, BACK_OFF_SINCE) < 0 ? `the Envoy of Istio ${formatIstio(version)} is not known to have connect attempts with a back-off, which ${formatIstio(BACK_OFF_SINCE)} has` : undefined;
     });
@@ -157,18 +160,18 @@ export function decideWaitingBeside(declaration: Declaration): WaitingDecision |
 /** The same for requests of HTTP ports, which the gateway repeats by the VirtualService's own fields. */
 export function decideRequestWaiting(declaration: Declaration): WaitingDecision {
     const version = parseIstioVersion(declaration.gateway?.istioVersion ?? "");
-    return decide(declaration, { backOff: REQUEST_BACK_OFF, inUse: REQUEST_BACK_OFF, hasHandshake: false }, () => version !== undefined && compareIstio(version, REQUEST_BACK_OFF_SINCE) < 0
+    return decide(declaration, { backOff: REQUEST_BACK_OFF, isOfRequests: true, hasHandshake: false }, () => version !== undefined && compareIstio(version, REQUEST_BACK_OFF_SINCE) < 0
         ? `the VirtualService of Istio ${formatIstio(version)} has no back-off for retries, which ${formatIstio(REQUEST_BACK_OFF_SINCE)} has: a request is repeated twice on connect failure, and then answered with 503` : undefined);
 }
 
-/** How a kind of port is tried again: the back-off, what it comes to in use, and whether the handshake with the gateway waits too. */
+/** How a kind of port is tried again: the back-off, what is repeated, and whether the handshake with the gateway waits too. */
 interface Means {
     readonly backOff: BackOff;
-    readonly inUse: BackOff;
+    readonly isOfRequests: boolean;
     readonly hasHandshake: boolean;
 }
 
-function decide(declaration: Declaration, { backOff, inUse, hasHandshake }: Means, obstacle: () => string | undefined): WaitingDecision {
+function decide(declaration: Declaration, { backOff, isOfRequests, hasHandshake }: Means, obstacle: () => string | undefined): WaitingDecision {
     const { failover, route, gateway } = declaration, window = declaredWindowMs(declaration);
     if (!usesGateway(route) || gateway === undefined) return { waits: false, reason: `route ${route} has no gateway that could wait` };
     if (failover === undefined || window === undefined) return { waits: false, reason: "how long a failover takes is not declared (failover)" };
@@ -180,7 +183,7 @@ function decide(declaration: Declaration, { backOff, inUse, hasHandshake }: Mean
     const handshake = Math.ceil((budgetMs + timeout + backOff.maxMs) / 1000) * 1000;
     return {
         waits: true,
-        waiting: { budgetMs, attempts, backOff, longestHoldMs: longestHold(attempts, timeout, inUse), ...(hasHandshake ? { handshakeTimeoutMs: handshake } : {}) },
+        waiting: { budgetMs, attempts, backOff, longestHoldMs: longestHold(attempts, timeout, backOffInUse(backOff, isOfRequests)), ...(hasHandshake ? { handshakeTimeoutMs: handshake } : {}) },
         reason: budgetMs < window + WAIT_MARGIN_MS
             ? `the declared window of ${formatDuration(window)} is longer than applications wait, so that the gateway tries for ${formatDuration(budgetMs)} only`
             : `the declared window of ${formatDuration(window)} and a margin of ${formatDuration(WAIT_MARGIN_MS)}`,

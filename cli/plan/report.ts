@@ -1,7 +1,7 @@
 // The report of a host: what was decided, its failovers, what the GSLB could change, the contract and the runbook. The model's numbers only.
 import {
     type Advice, type Declaration, type EgressPlan, type FailureFailover, type PlannedFailover, type RunbookStep, type TimelineOptions,
-    STATISTICS_ANNOTATION, failureFailover, gslbAdvice, planOf, plannedFailover, runbookOf, standbyAlert, statisticsAt, whyNoTimeline,
+    STATISTICS_ANNOTATION, failoverAlert, failureFailover, gslbAdvice, planOf, plannedFailover, runbookOf, statisticsAt, whyNoTimeline,
 } from "../../model";
 
 export interface HostReport {
@@ -21,7 +21,7 @@ export interface HostReport {
 }
 
 export function hostReport(name: string, declaration: Declaration, options: TimelineOptions): HostReport {
-    const withoutTimeline = whyNoTimeline(declaration), failure = failureFailover(declaration, options), planned = plannedFailover(declaration, options), alert = standbyAlert(name, declaration);
+    const withoutTimeline = whyNoTimeline(declaration), failure = failureFailover(declaration, options), planned = plannedFailover(declaration, options), alert = failoverAlert(name, declaration);
     return {
         name, host: declaration.host, plan: planOf(declaration),
         ...(withoutTimeline === undefined ? {} : { withoutTimeline }), ...(failure === undefined ? {} : { failure }), ...(planned === undefined ? {} : { planned }),

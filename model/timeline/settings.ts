@@ -6,7 +6,7 @@ import { carriesRequestsOnly } from "../ports";
 import { Resolution, resolutionOf } from "../resolution";
 import { isMutualToGateway, usesGateway } from "../routes";
 import { standbyAddresses } from "../standby";
-import { REQUEST_RETRIES, type Waiting, decideCluster, decideWaiting, worn } from "../waiting";
+import { REQUEST_RETRIES, type Waiting, backOffInUse, decideCluster, decideWaiting } from "../waiting";
 import { Fault, type ProxySettings } from "./simulate";
 
 export const Device = {
@@ -73,7 +73,7 @@ export function proxySettings(full: Declaration, devices: readonly Device[] = de
 }
 
 function attemptsOf(declaration: Declaration, waiting: Waiting | undefined): Pick<ProxySettings, "attempts" | "backOff" | "cutMs" | "cutShare"> {
-    if (waiting !== undefined) return { attempts: waiting.attempts, backOff: carriesRequestsOnly(declaration) ? waiting.backOff : worn(waiting.backOff), ...(waiting.handshakeTimeoutMs === undefined ? {} : { cutMs: waiting.handshakeTimeoutMs, cutShare: HANDSHAKE_OPEN }) };
+    if (waiting !== undefined) return { attempts: waiting.attempts, backOff: backOffInUse(waiting.backOff, carriesRequestsOnly(declaration)), ...(waiting.handshakeTimeoutMs === undefined ? {} : { cutMs: waiting.handshakeTimeoutMs, cutShare: HANDSHAKE_OPEN }) };
     if (carriesRequestsOnly(declaration)) return HTTP_ATTEMPTS;
     return { attempts: 1, ...(usesGateway(declaration.route) && isMutualToGateway(declaration.route) ? { cutMs: HANDSHAKE_CUT_MS } : {}) };
 }

@@ -67,6 +67,9 @@ const MOVES: readonly MoveCell[] = [
     { id: "moved-health-checks", title: "The record moves, the old address stays alive, active health checks", answers: 1, onEmptyAnswer: fail, device: "health-checks", keepsOld: true },
 ];
 const GONE: Setting & { readonly id: string } = { id: "dead-then-empty", answers: 1, isQuick: true };
+/** What keeping the address costs: how often the gateway asks DNS, beside a host that keeps none. */
+const QUESTIONS: readonly (Setting & { readonly id: string })[] = [{ id: "questions", answers: 1 }, { id: "questions-fail", answers: 1, onEmptyAnswer: fail }];
+const QUESTION_SECONDS = 30;
 const hostOf = (id: string, run: number): string => `${id}-${String(run)}.unanswered.example`;
 const portOf = ({ isHttp }: Setting): number => (isHttp === true ? 80 : 443);
 const titleOf = ({ fault, answers, onEmptyAnswer, device, isHttp }: FaultCell): string =>
@@ -75,7 +78,7 @@ const titleOf = ({ fault, answers, onEmptyAnswer, device, isHttp }: FaultCell): 
 scenario("waiting-dns", { title: "Waiting instead of failing: DNS faults", question: "DNS answers nothing, or not at all, for 20 s, and no address stands by: what do new connections lose, and how soon is it over?" }, ({ lab, cell }) => {
     before(async function () {
         this.timeout(300_000);
-        const due = [...FAULTS, ...MOVES, GONE].filter(({ id, isQuick }) => isFull ? isDue("waiting-dns", id) : isQuick === true);
+        const due = [...FAULTS, ...MOVES, GONE, ...QUESTIONS].filter(({ id, isQuick }) => isFull ? isDue("waiting-dns", id.replace("questions-fail", "questions")) : isQuick === true);
         const all = due.flatMap((one) => Array.from({ length: isFull ? FULL.runs : QUICK.runs }, (_, run) => ({ ...one, host: hostOf(one.id, run) })));
         for (const { host, answers } of all) await lab().dns.addresses(host, addresses.take(answers), { ttl: TTL });
         await lab().cluster.apply(all.flatMap(({ host, device }) => device === undefined ? [] : [deviceFilter(host, device)]));
@@ -126,6 +129,18 @@ scenario("waiting-dns", { title: "Waiting instead of failing: DNS faults", quest
             shown: ({ runs }) => `${failures(runs)} failed, ${String(runs.reduce((sum, { toOld }) => sum + toOld, 0))} went to the old address`, ...(device === undefined ? {} : { why: DEVICES[device].why }),
         });
     }
+
+    cell<{ readonly seconds: number }, { readonly kept: number; readonly notKept: number }>({
+        id: "questions", title: `Questions to DNS in ${String(QUESTION_SECONDS)} s, TTL ${String(TTL)} s`, full: { seconds: QUESTION_SECONDS },
+        measure: async (on, { seconds }) => {
+            const begin = Date.now(), gateway = on.gateways.pod(0).plan.address;
+            await wait(1000 * seconds); // The gateway asks by itself.
+            const asked = await on.dns.queries(begin), count = (id: string): number => asked.filter(({ client, name }) => client === gateway && name === hostOf(id, 0)).length;
+            return { kept: count("questions"), notKept: count("questions-fail") };
+        },
+        expect: ({ kept, notKept }) => expect(kept / notKept).to.be.within(1.5, 2.5),
+        shown: ({ kept, notKept }) => `${String(kept)} from the gateway; ${String(notKept)} with onEmptyAnswer fail`, why: "two clusters, which resolve the host each for itself",
+    });
 });
 
 async function unanswered(lab: Lab, host: string, { fault, answers, ...setting }: FaultCell, { connections, perSecond, faultSeconds }: Inputs): Promise<Figures["runs"][number]> {

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import fc from "fast-check";
-import { Device, Fault, LoadBalancer, type ProxySettings, failureFailover, failureFigures, gslbAdvice, lossWindow, plannedFailover, proxySettings, runbookOf, simulate, standbyAlert, standbyExpression, stepsOf, waitedOf, whyNoTimeline } from "../../../model";
+import { Device, Fault, LoadBalancer, type ProxySettings, failoverAlert, failureFailover, failureFigures, gslbAdvice, lossWindow, plannedFailover, proxySettings, runbookOf, simulate, standbyExpression, stepsOf, waitedOf, whyNoTimeline } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import { Cluster } from "../../../model/timeline/cluster";
 import { EventQueue } from "../../../model/timeline/queue";
@@ -277,14 +277,14 @@ describe("the runbook", () => {
         const steps = runbookOf(declaration());
         expect(steps.map(({ when, title }) => `${when}: ${title}`)).to.deep.equal([
             "both: What DNS answers, and what the proxies have", "planned failover: Move the record, and see that the proxies follow", "planned failover: Wait for the drain", "planned failover: Remove the old address",
-            "failure: What is dead, and what the proxies make of it",
+            "failure: What is dead, and what the proxies make of it", "failure: Whether the last known address serves",
         ]);
         expect(steps[0]?.commands).to.deep.equal([
             "dig +noall +answer A api.partner.example", "istio-egress verify-pool api.partner.example --catalogue FILE", "kubectl -n istio-egress get pods -l istio=egressgateway",
             "istioctl proxy-config endpoints POD -n istio-egress --cluster 'outbound|443||api.partner.example'",
             "kubectl -n istio-egress exec POD -c istio-proxy -- pilot-agent request GET clusters | grep -F 'outbound|443||api.partner.example::'",
         ]);
-        expect(steps[2]?.queries).to.deep.equal(["sum(envoy_cluster_upstream_cx_active{cluster_name=\"outbound|443||api.partner.example\"})"]);
+        expect(steps[2]?.queries).to.deep.equal(["sum(envoy_cluster_upstream_cx_active{cluster_name=~\"outbound[|]443[|]((or-)?last-known)?[|]api[.]partner[.]example\"})"]);
         const direct = runbookOf(declaration({ route: "direct", gateway: undefined, pool: { membership: "rotating" } }))[0]?.commands;
         expect(direct?.slice(0, 2)).to.deep.equal(["dig +noall +answer A api.partner.example", "kubectl -n payments get pods"]);
         const ports = runbookOf(declaration({ ports: [{ number: 443 }, { number: 8443 }] }))[1]?.queries;
@@ -294,15 +294,18 @@ describe("the runbook", () => {
     it("counts what ran out of attempts, requests or connections, and takes a host's letters as they are", () => {
         const http = { number: 80, protocol: "HTTP" } as const, tcp = { number: 8443, protocol: "TCP" } as const;
         const counted = (changes: Partial<DeclarationInput>): readonly (string | undefined)[] => {
-            const { commands, queries } = runbookOf(declaration(changes)).find(({ when }) => when === "failure") ?? { commands: [], queries: [] };
+            const { commands, queries } = runbookOf(declaration(changes)).find(({ title }) => title.startsWith("What is dead")) ?? { commands: [], queries: [] };
             return [commands[1]?.slice(commands[1].indexOf("grep")), ...queries.slice(2, -1)];
         };
         const grep = (cluster: string, names: string): string => `grep -E '^cluster[.]${cluster};?[.](upstream_cx_connect_(fail|timeout)|${names}|upstream_cx_none_healthy|outlier_detection[.]ejections_(active|enforced_total|overflow)):'`;
         expect(counted({})).to.deep.equal([
+            grep("outbound[|]443[|]((or-)?last-known)?[|]api[.]partner[.]example", "upstream_cx_connect_attempts_exceeded"), 'increase(envoy_cluster_upstream_cx_connect_attempts_exceeded{cluster_name=~"outbound[|]443[|]((or-)?last-known)?[|]api[.]partner[.]example"}[5m])',
+        ]);
+        expect(counted({ pool: { membership: "fixed", addressesPerAnswer: 2, onEmptyAnswer: "fail" } })).to.deep.equal([
             grep("outbound[|]443[|][|]api[.]partner[.]example", "upstream_cx_connect_attempts_exceeded"), 'increase(envoy_cluster_upstream_cx_connect_attempts_exceeded{cluster_name="outbound|443||api.partner.example"}[5m])',
         ]);
         expect(counted({ route: "tls-origination", ports: [http] })).to.deep.equal([
-            grep("outbound[|]80[|][|]api[.]partner[.]example", "upstream_rq_retry_limit_exceeded"), 'increase(envoy_cluster_upstream_rq_retry_limit_exceeded{cluster_name="outbound|80||api.partner.example"}[5m])',
+            grep("outbound[|]80[|]((or-)?last-known)?[|]api[.]partner[.]example", "upstream_rq_retry_limit_exceeded"), 'increase(envoy_cluster_upstream_rq_retry_limit_exceeded{cluster_name=~"outbound[|]80[|]((or-)?last-known)?[|]api[.]partner[.]example"}[5m])',
         ]);
         expect(counted({ route: "tls-origination", ports: [http, tcp], addresses: ["192.0.2.1", "192.0.2.2"] }).slice(1).map((query) => query?.split("{")[0])).to.deep.equal([
             "increase(envoy_cluster_upstream_cx_connect_attempts_exceeded", "increase(envoy_cluster_upstream_rq_retry_limit_exceeded",
@@ -312,18 +315,33 @@ describe("the runbook", () => {
             grep("outbound[|]443[|][|][*][.]partner[.]example", "upstream_cx_connect_attempts_exceeded"), 'increase(envoy_cluster_upstream_cx_connect_attempts_exceeded{cluster_name=~"outbound[|](443|8443)[|][|][*][.]partner[.]example"}[5m])',
         ]);
         const lines = ["cluster.outbound|443||*.partner.example;.upstream_cx_connect_fail: 1", "cluster.outbound|443||other.partner.example;.upstream_cx_connect_fail: 1"];
-        expect(execFileSync("bash", ["-c", wildcard[0] ?? ""], { input: lines.join("\n"), encoding: "utf8" })).to.equal(`${lines[0] ?? ""}\n`);
+        const found = (command: string | undefined, of: readonly string[]): string => execFileSync("bash", ["-c", command ?? ""], { input: of.join("\n"), encoding: "utf8" });
+        expect(found(wildcard[0], lines)).to.equal(`${lines[0] ?? ""}\n`);
+        const kept = ["", "last-known", "or-last-known", "egress"].map((subset) => `cluster.outbound|443|${subset}|api.partner.example;.upstream_cx_connect_fail: 1`);
+        expect(found(counted({})[0], kept)).to.equal(`${kept.slice(0, 3).join("\n")}\n`);
     });
 
     it("tells when standby serves: all that DNS answers is ejected, or it answers nothing", () => {
         const metrics = "{cluster_name=\"outbound|443||api.partner.example\"}", expression = (ejected: number, standby: number): string =>
             `envoy_cluster_outlier_detection_ejections_active${metrics} >= ${String(ejected)} or envoy_cluster_membership_total${metrics} <= ${String(standby)}`;
         expect(standbyExpression(declaration())).to.equal(undefined);
-        expect(standbyAlert("partner-api", declaration())).to.equal(undefined);
         expect(standbyExpression(declaration(fixed(1, VIPS)))).to.equal(expression(1, 2));
         expect(standbyExpression(declaration(fixed(3, [...VIPS, "203.0.113.3", "203.0.113.4"])))).to.equal(expression(3, 4));
         // At Envoy's own 140 %, where no EnvoyFilter may change it, the first ejection of three already sends some there.
         expect(standbyExpression(declaration({ ...fixed(3, [...VIPS, "203.0.113.3", "203.0.113.4"]), gateway: { ...GATEWAY, envoyFilters: "forbidden" } }))).to.equal(expression(1, 4));
-        expect(standbyAlert("partner-api", declaration(fixed(1, VIPS)))).to.deep.include({ apiVersion: "monitoring.coreos.com/v1", kind: "PrometheusRule", metadata: { name: "istio-egress-partner-api", namespace: "istio-egress" } });
+        expect(failoverAlert("partner-api", declaration(fixed(1, VIPS)))).to.deep.include({ apiVersion: "monitoring.coreos.com/v1", kind: "PrometheusRule", metadata: { name: "istio-egress-partner-api", namespace: "istio-egress" } })
+            .and.to.have.nested.include({ "spec.groups[0].rules[0].alert": "EgressStandbyServes", "spec.groups[0].rules[0].expr": expression(1, 2) });
+    });
+
+    it("tells when the last known address serves: DNS answers nothing", () => {
+        const expr = "envoy_cluster_membership_total{cluster_name=\"outbound|443||api.partner.example\"} <= 0";
+        expect(failoverAlert("partner-api", declaration())).to.have.nested.include({ "spec.groups[0].rules[0].alert": "EgressLastKnownServes", "spec.groups[0].rules[0].expr": expr });
+        expect(runbookOf(declaration()).at(-1)).to.deep.include({
+            title: "Whether the last known address serves", queries: [expr],
+            commands: ["kubectl -n istio-egress exec POD -c istio-proxy -- pilot-agent request GET clusters | grep -F 'outbound|443|last-known|api.partner.example::'"],
+        });
+        const fail = declaration({ pool: { membership: "fixed", addressesPerAnswer: 2, onEmptyAnswer: "fail" } });
+        expect(failoverAlert("partner-api", fail)).to.equal(undefined);
+        expect(runbookOf(fail).some(({ title }) => title.includes("last known"))).to.equal(false);
     });
 });

@@ -99,6 +99,7 @@ describe("waiting", () => {
         const requests = `on connect failure of a request (HTTP ports): ${waits} 80 attempts), and the request is answered with 503 after 2m36.5s at the latest`;
         const answer = "the first answer waits for the gateway's connection to the host, for which the gateway tries for 25.1s in a failover";
         expect(said({})).to.deep.equal([connections, requests, answer, "the gateway itself tries"]);
+        expect([plan(MIXED).waiting.attempts, plan(MIXED).requestWaiting?.attempts, plan({}).requestWaiting, plan(HTTP).requestWaiting]).to.deep.equal([81, 80, undefined, undefined]);
         expect(said(FORBIDDEN)).to.deep.equal([
             "on connect failure: fails: the gateway forbids EnvoyFilters, and Istio has no other field for connect attempts", requests, `${answer} on HTTP ports`, "outlier detection ejects",
             "new connections of ports other than HTTP fail in a failover instead of waiting for up to 25.1s, since the gateway forbids EnvoyFilters.",
