@@ -57,6 +57,13 @@ export interface WaitingOutput {
     longestHoldMs?: number;
 }
 
+/** What serves new connections while DNS answers no address. */
+export interface EmptyAnswerOutput {
+    /** standby, last-known or nobody. */
+    serves: string;
+    reason: string;
+}
+
 /** Addresses that serve when none that DNS answers does. */
 export interface StandbyOutput {
     addresses: string[];
@@ -95,6 +102,9 @@ export interface HostPlan {
     window: LossWindowOutput;
     /** Whether new connections wait for a failover instead of failing in the loss window. */
     waiting: WaitingOutput;
+    /** What requests of HTTP ports do, where other ports stand beside them. */
+    requestWaiting?: WaitingOutput;
+    emptyAnswer: EmptyAnswerOutput;
     standby?: StandbyOutput;
     drain: DrainWaitOutput;
     contract: ContractTermOutput[];

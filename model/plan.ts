@@ -2,7 +2,7 @@
 import { type ContractTerm, applicationContract } from "./contract";
 import { type Declaration, Lockdown } from "./declaration";
 import { formatDuration } from "./duration";
-import { decideEmptyAnswer, keepsLastKnown } from "./empty-answer";
+import { type EmptyAnswer, decideEmptyAnswer, keepsLastKnown } from "./empty-answer";
 import { GuardVerdict, MIN_PERCENT_AT_EVERY_SIZE, judgeGuard } from "./guard";
 import { MEASURED_ISTIO, compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs, decideOutlier } from "./outlier";
@@ -49,6 +49,8 @@ export interface EgressPlan {
     readonly waiting: WaitingPlan;
     /** What requests of HTTP ports do, where other ports stand beside them. */
     readonly requestWaiting?: WaitingPlan;
+    /** What serves new connections while DNS answers no address. */
+    readonly emptyAnswer: EmptyAnswer;
     readonly standby?: StandbyPlan;
     readonly drain: DrainWait;
     readonly contract: readonly ContractTerm[];
@@ -71,7 +73,7 @@ export function planOf(declaration: Declaration): EgressPlan {
         host: declaration.host, route: declaration.route, active: declaration.active,
         resolution: decision.resolution, resolutionReason: decision.reason,
         connectTimeout: formatDuration(connectTimeoutMs(declaration)),
-        outlier, window, waiting, ...(requestWaiting === undefined ? {} : { requestWaiting }), ...(standby === undefined ? {} : { standby }), drain, contract: applicationContract(declaration), consequences, overrides,
+        outlier, window, waiting, ...(requestWaiting === undefined ? {} : { requestWaiting }), emptyAnswer: decideEmptyAnswer(declaration), ...(standby === undefined ? {} : { standby }), drain, contract: applicationContract(declaration), consequences, overrides,
         summary: [
             `resolution ${decision.resolution}: ${decision.reason}`,
             describeOutlier(outlier, declaration),

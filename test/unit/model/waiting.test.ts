@@ -159,6 +159,7 @@ describe("an answer without addresses", () => {
             { serves: "nobody", reason: "route direct has no gateway that could keep the last address" },
         ]);
         expect(decideCluster(declaration({ pool: { ...ONE, onEmptyAnswer: "fail" }, failover: undefined }))).to.equal(undefined);
+        expect(plan({}).emptyAnswer).to.deep.equal({ serves: "last-known", reason: "the gateway has the host as LOGICAL_DNS too, which serves only while the list is empty" });
     });
 });
 
