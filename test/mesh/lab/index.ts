@@ -122,9 +122,9 @@ export class Lab {
     }
 
     /** Until the members of a cluster in a proxy (the first gateway's by default) are exactly these addresses, in any order. */
-    async members(host: string, addresses: readonly string[], options: { readonly pod?: Pod; readonly port?: number; readonly timeoutMs?: number } = {}): Promise<void> {
-        const { pod = this.gateways.pod(0), port = 443, timeoutMs = MEMBERS_MS } = options;
-        await this.clusterMembers(pod, clusterName(host, port), addresses, timeoutMs);
+    async members(host: string, addresses: readonly string[], options: { readonly pod?: Pod; readonly port?: number; readonly subset?: string; readonly timeoutMs?: number } = {}): Promise<void> {
+        const { pod = this.gateways.pod(0), port = 443, subset, timeoutMs = MEMBERS_MS } = options;
+        await this.clusterMembers(pod, clusterName(host, port, subset), addresses, timeoutMs);
     }
 
     private async clusterMembers(pod: Pod, cluster: string, addresses: readonly string[], timeoutMs: number): Promise<void> {
