@@ -92,7 +92,7 @@ scenario("waiting-dns", { title: "Waiting instead of failing: DNS faults", quest
     });
 
     for (const one of FAULTS) {
-        const { id, fault, onEmptyAnswer, loses, isQuick, device } = one;
+        const { id, fault, onEmptyAnswer, loses, isQuick, isHttp, device } = one;
         cell<Inputs, Figures>({
             id, title: titleOf(one), full: FULL, ...(isQuick === true ? { quick: QUICK, isSideBySide: true } : {}), timeoutMs: 300_000,
             measure: async (on, inputs) => ({ faultSeconds: inputs.faultSeconds, runs: await Promise.all(Array.from({ length: inputs.runs }, (_, run) => unanswered(on, hostOf(id, run), one, inputs))) }),
@@ -104,8 +104,8 @@ scenario("waiting-dns", { title: "Waiting instead of failing: DNS faults", quest
                 }
             },
             shown: ({ runs }) => `${failures(runs)}; ${slowest(runs)}${loses ? `; the last that fails begins in second ${runs.map(({ lastFailure }) => String(lastFailure)).join(", ")}` : ""}`,
-            ...(device !== undefined ? { why: DEVICES[device].why } : onEmptyAnswer !== undefined ? { earlier: "88 %, for a minute", why: "an empty list is no failed attempt: Envoy does not try again" }
-                : fault === "empty" || fault === "nxdomain" ? { earlier: "88 %, for a minute", why: "the address of the last answer that had one serves" } : { earlier: "0 of 600" }),
+            ...(device !== undefined ? { why: DEVICES[device].why } : onEmptyAnswer !== undefined ? { ...(isHttp === true ? {} : { earlier: "88 %, for a minute" }), why: "an empty list is no failed attempt: Envoy does not try again" }
+                : fault === "empty" || fault === "nxdomain" ? { ...(isHttp === true ? {} : { earlier: "88 %, for a minute" }), why: "the address of the last answer that had one serves" } : { earlier: "0 of 600" }),
         });
     }
 
