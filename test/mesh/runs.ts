@@ -1,9 +1,11 @@
 // What scenarios of failing addresses share: fresh addresses for each run, one run of load with its counters, and claims about failures.
+import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { lastKnownAggregate } from "../../model";
 import type { Lab } from "./lab";
 import { VIP_COUNT, vip } from "./lab/layout";
 import type { LoadResult } from "./lab/agent/load";
+import type { Fault } from "./lab/faults";
 import type { Pod } from "./lab/pods";
 import type { ClusterStatistics } from "./counters";
 import { clusterName, delta } from "./counters";
@@ -47,6 +49,32 @@ export async function counting(lab: Lab, host: string, load: () => Promise<LoadR
     const counts = (await read()).map((after, index) => delta(before[index] ?? {}, after)).reduce((sum, one) => ({ ...sum, ...Object.fromEntries(Object.entries(one).map(([key, value]) => [key, value + (sum[key] ?? 0)])) }));
     const counted = Object.fromEntries(Object.entries(counts).filter(([key, value]) => COUNTED.includes(key) && value !== 0));
     return { run: { sent, failed, failedBy, by, totalMs, failedMs, durationMs, counted }, timeline };
+}
+
+export interface Failover {
+    readonly dead: string;
+    readonly fault: Fault;
+    /** What DNS answers once the GSLB has noticed, and with which TTL in seconds. */
+    readonly after: readonly string[];
+    readonly ttl: number;
+    readonly detectionMs: number;
+    readonly load: Parameters<Lab["apps"]["payments"]["load"]>[1];
+}
+
+/** One of a host's addresses dies, and its record moves when the GSLB would have noticed, under load. */
+export async function failover(lab: Lab, host: string, { dead, fault, after, ttl, detectionMs, load }: Failover): ReturnType<typeof counting> {
+    lab.faults.vip(dead, fault);
+    try {
+        return await counting(lab, host, async () => {
+            const [result] = await Promise.all([
+                lab.apps.payments.load(host, load),
+                wait(detectionMs).then(() => lab.dns.addresses(host, after, { ttl })), // Part of the experiment: the GSLB's detection time.
+            ]);
+            return result;
+        }, load.port === undefined ? {} : { port: load.port });
+    } finally {
+        lab.faults.clearVip(dead);
+    }
 }
 
 /** One connection that must succeed: the path is there, and the server has made its certificate. */

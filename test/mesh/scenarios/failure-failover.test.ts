@@ -1,12 +1,11 @@
 // F: one A record, its VIP dies, and the GSLB moves the record some seconds later. What do new connections lose, and until when?
-import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { OnConnectFailure, Route, fillDefaults, lossWindow } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import type { Lab } from "../lab";
 import type { Second } from "../lab/agent/load";
 import type { Fault } from "../lab/faults";
-import { Addresses, counting, percent, slowest, warmUp } from "../runs";
+import { Addresses, failover, percent, slowest, warmUp } from "../runs";
 import type { Run } from "../runs";
 import { isDue, isFull, scenario } from "../scenario";
 import { DOCUMENTED_OUTLIER, LONG_BACK_OFF, WITHOUT_OUTLIER, attemptsFilter, declared } from "../variants";
@@ -128,16 +127,8 @@ async function fail(lab: Lab, row: Row, fault: Fault, flipSeconds: number, { ttl
     await lab.dns.addresses(host, [dead], { ttl });
     await lab.members(host, [dead]);
     await warmUp(lab, host);
-    lab.faults.vip(dead, fault);
     const seconds = runs > 1 ? Math.max(...all) + restSeconds : flipSeconds + restSeconds;
-    const { run, timeline } = await counting(lab, host, async () => {
-        const [load] = await Promise.all([
-            lab.apps.payments.load(host, { count: seconds * perSecond, pace: { kind: "rate", perSecond }, timeoutMs: 60_000 }),
-            wait(flipSeconds * 1000).then(() => lab.dns.addresses(host, [alive], { ttl })), // Part of the experiment: the GSLB's detection time.
-        ]);
-        return load;
-    });
-    lab.faults.clearVip(dead);
+    const { run, timeline } = await failover(lab, host, { dead, fault, after: [alive], ttl, detectionMs: flipSeconds * 1000, load: { count: seconds * perSecond, pace: { kind: "rate", perSecond }, timeoutMs: 60_000 } });
     const { ms = 0 } = lossWindow(fillDefaults(declaration(row, flipSeconds, ttl)));
     return { ...run, flipSeconds, perSecond, lastFailure: timeline.filter(({ failed }) => failed > 0).at(-1)?.second ?? null, windowMs: ms, timeline: flipSeconds === KEPT_TIMELINE ? timeline : [] };
 }

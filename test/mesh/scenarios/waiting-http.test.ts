@@ -1,5 +1,4 @@
 // F on HTTP ports, as the library writes it: plain HTTP in, TLS from the gateway, whose router repeats what it could not send.
-import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { EnvoyFilters, Protocol, Route, declaredWindowMs, fillDefaults } from "../../../model";
 import type { DeclarationInput } from "../../../model";
@@ -8,7 +7,7 @@ import type { Lab } from "../lab";
 import type { Second } from "../lab/agent/load";
 import type { Fault } from "../lab/faults";
 import { GATEWAY } from "../lab/layout";
-import { Addresses, counting, failures, slowest } from "../runs";
+import { Addresses, failover, failures, slowest } from "../runs";
 import type { Run } from "../runs";
 import { isFull, scenario } from "../scenario";
 import { answering, declared } from "../variants";
@@ -79,15 +78,7 @@ async function flip(lab: Lab, { detectionSeconds, ttl, answers, id, warm = 0 }: 
     const pace = { kind: "rate", perSecond } as const, requests = { protocol: "plaintext", port: PORT, pace, timeoutMs: warm > 0 ? 30_000 : 90_000 } as const;
     if (warm > 0) await lab.apps.payments.load(host, { ...requests, count: warm });
     const kept = (await lab.gateways.pod(0).envoy.members(clusterName(host, PORT))).reduce((sum, { active }) => sum + active, 0);
-    lab.faults.vip(dead, fault);
     const count = Math.max(atLeast, perSecond * Math.ceil(detectionSeconds + 2 * ttl + REST_SECONDS));
-    const { run, timeline } = await counting(lab, host, async () => {
-        const [load] = await Promise.all([
-            lab.apps.payments.load(host, { ...requests, count }),
-            wait(detectionSeconds * 1000).then(() => lab.dns.addresses(host, after, { ttl })), // Part of the experiment: the GSLB's detection time.
-        ]);
-        return load;
-    }, { port: PORT });
-    lab.faults.clearVip(dead);
+    const { run, timeline } = await failover(lab, host, { dead, fault, after, ttl, detectionMs: detectionSeconds * 1000, load: { ...requests, count } });
     return { ...run, kept, timeline: id === "w20" ? timeline : timeline.filter(({ failed }) => failed > 0) };
 }

@@ -1,12 +1,11 @@
 // F as the library writes it: one A record, its VIP dies, the GSLB moves the record, and new connections wait at the gateway meanwhile.
-import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { Route, decideWaiting, declaredWindowMs, fillDefaults } from "../../../model";
 import type { DeclarationInput } from "../../../model";
 import type { Lab } from "../lab";
 import type { Second } from "../lab/agent/load";
 import type { Fault } from "../lab/faults";
-import { Addresses, counting, failures, slowest, warmUp } from "../runs";
+import { Addresses, failover, failures, slowest, warmUp } from "../runs";
 import type { Run } from "../runs";
 import { isDue, isFull, scenario } from "../scenario";
 import { declared } from "../variants";
@@ -102,15 +101,7 @@ async function flip(lab: Lab, place: Place, fault: Fault, atLeast: number, detec
     await lab.dns.addresses(host, [dead], { ttl });
     await lab.members(host, [dead]);
     await warmUp(lab, host);
-    lab.faults.vip(dead, fault);
     const count = Math.max(atLeast, perSecond * Math.ceil(detectionMs / 1000 + 2 * ttl + REST_SECONDS));
-    const { run, timeline } = await counting(lab, host, async () => {
-        const [load] = await Promise.all([
-            lab.apps.payments.load(host, { count, pace: { kind: "rate", perSecond }, timeoutMs: 90_000 }),
-            wait(detectionMs).then(() => lab.dns.addresses(host, [alive], { ttl })), // Part of the experiment: the GSLB's detection time.
-        ]);
-        return load;
-    });
-    lab.faults.clearVip(dead);
+    const { run, timeline } = await failover(lab, host, { dead, fault, after: [alive], ttl, detectionMs, load: { count, pace: { kind: "rate", perSecond }, timeoutMs: 90_000 } });
     return { ...run, perSecond, timeline: place.window.seconds === 20 ? timeline : timeline.filter(({ failed }) => failed > 0) };
 }
