@@ -39,7 +39,8 @@ export interface PoolArgs {
     /**
      * What new connections do while DNS answers no address (empty or NXDOMAIN) and none stands by: go to the address of the last
      * answer that had one (`last-known`), or `fail`. An address that is withdrawn with no other in its place goes on being used.
-     * @default "last-known" for a fixed pool behind a gateway: 36 % failed in a fault of 20 s without it, 0 with it (measured)
+     * @default "last-known" where a gateway resolves the host (resolution DNS) and EnvoyFilters are allowed: in a fault of 20 s 0 failed, and
+     * without it 36 % where the gateway waits, else 88 % (measured)
      */
     onEmptyAnswer?: pulumi.Input<OnEmptyAnswer>;
 }

@@ -1,7 +1,7 @@
-// EnvoyFilter: what Istio has no field for, one host's chains and clusters each, merged and nothing replaced; one cluster of its own is added.
+// EnvoyFilter: what Istio has no field for, one host's chains, route and clusters each, merged; where the last known address is kept, one cluster per port is added.
 import {
     type BackOff, type Declaration, type DeclaredPort, GatewayConsumers, HOP_RETRY, LAST_KNOWN_SUBSET, Protocol,
-    carriesRequests, connectTimeoutMs, decideCluster, decideWaiting, gatewayPort, keepsLastKnown, lastKnownAggregate, objectName, toSeconds, usesGateway,
+    carriesRequests, decideCluster, decideWaiting, ejectsLastKnown, gatewayPort, keepsLastKnown, lastKnownAggregate, objectName, portName, toSeconds, usesGateway,
 } from "../model";
 import { type Manifest, defined, kubernetesObject } from "./manifest";
 
@@ -53,10 +53,10 @@ function chainPatches(declaration: Declaration, port: DeclaredPort): readonly ob
     ];
 }
 
-/** Requests are sent to the aggregate by their route; the VirtualService has the rest. */
+/** Requests are sent to the aggregate by the route of the gateway leg; the VirtualService has the rest. */
 function routePatches(declaration: Declaration, port: DeclaredPort): readonly object[] {
     if (!keepsLastKnown(declaration)) return [];
-    const { host, route } = declaration, vhost = { name: `${host}:${gatewayPort(port, route)}` };
+    const { host, route } = declaration, vhost = { name: `${host}:${gatewayPort(port, route)}`, route: { name: portName(port.protocol, port.number) } };
     return [{ applyTo: "HTTP_ROUTE", match: { context: "GATEWAY", routeConfiguration: { vhost } }, patch: { operation: "MERGE", value: { route: { cluster: lastKnownAggregate(host, port.number) } } } }];
 }
 
@@ -78,19 +78,20 @@ function clusterPatches(declaration: Declaration): readonly object[] {
 
 /**
  * An answer without addresses empties the host's cluster. Its subset becomes LOGICAL_DNS, which then still has its last address, and
- * Envoy's aggregate of the two uses the subset only while the cluster has no address that serves.
+ * Envoy's aggregate of the two uses the subset only while the cluster has no address that serves. Nothing in the aggregate depends on what may
+ * change, so that it is never replaced: an Envoy that starts may crash when it is (envoyproxy/envoy#35157).
  */
 function lastKnownPatches(declaration: Declaration): readonly object[] {
     if (!keepsLastKnown(declaration)) return [];
     const { host, ports, namespace } = declaration, context = "GATEWAY", clusterOf = (port: number, subset: string): string => `outbound|${port}|${subset}|${host}`;
     return ports.flatMap(({ number }) => [
-        { applyTo: "CLUSTER", match: { context, cluster: { service: host, portNumber: number, subset: LAST_KNOWN_SUBSET } }, patch: { operation: "MERGE", value: { type: "LOGICAL_DNS" } } },
+        { applyTo: "CLUSTER", match: { context, cluster: { service: host, portNumber: number, subset: LAST_KNOWN_SUBSET } }, patch: { operation: "MERGE", value: { type: "LOGICAL_DNS", ...(ejectsLastKnown(declaration) ? { outlier_detection: { max_ejection_percent: 1 } } : {}) } } },
         {
             applyTo: "CLUSTER", match: { context },
             patch: {
                 operation: "ADD",
                 value: {
-                    name: lastKnownAggregate(host, number), alt_stat_name: `${lastKnownAggregate(host, number)};`, lb_policy: "CLUSTER_PROVIDED", connect_timeout: toSeconds(connectTimeoutMs(declaration)), circuit_breakers: { thresholds: [UNLIMITED] },
+                    name: lastKnownAggregate(host, number), alt_stat_name: `${lastKnownAggregate(host, number)};`, lb_policy: "CLUSTER_PROVIDED", circuit_breakers: { thresholds: [UNLIMITED] },
                     metadata: { filter_metadata: { istio: { external: true, services: [{ host, name: host, namespace }] } } }, // By which Istio's telemetry names the destination.
                     cluster_type: {
                         name: "envoy.clusters.aggregate",

@@ -1,6 +1,6 @@
 // VirtualService: the gateway leg, bound to the gateway, and the mesh leg, which moves the traffic to it.
 import {
-    type Declaration, type DeclaredPort, GatewayConsumers, Protocol, type RequestRetries, decideRequestRetries, gatewayPort, isMutualToGateway, objectName, subsetName, toSeconds, usesGateway,
+    type Declaration, type DeclaredPort, GatewayConsumers, Protocol, type RequestRetries, decideRequestRetries, gatewayPort, isMutualToGateway, objectName, portName, subsetName, toSeconds, usesGateway,
 } from "../model";
 import { type Manifest, kubernetesObject } from "./manifest";
 
@@ -42,7 +42,7 @@ export function gatewayLeg(name: string, declaration: Declaration): readonly Man
     const routes = sections(declaration.ports, decideRequestRetries(declaration, "gateway"), sectionOf, (port, section) => ({
         match: [{ gateways, port: gatewayPort(port, route), ...(section === "tls" ? { sniHosts: [host] } : {}) }],
         route: [{ destination: { host, port: { number: port.number } } }],
-        ...(section === "http" ? { headers: { request: { remove: INSIDE_ONLY } } } : {}),
+        ...(section === "http" ? { name: portName(port.protocol, port.number), headers: { request: { remove: INSIDE_ONLY } } } : {}),
     }));
     return [{
         key: "gateway-leg", role: "VirtualService/gateway-leg", movesTraffic: false,

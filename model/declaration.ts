@@ -80,7 +80,7 @@ const poolSchema = z.strictObject({
     standbyAddresses: z.array(z.string()).optional()
         .describe("The IP addresses at which the pool is known to serve, all of them: they stand by behind what DNS answers, and serve when none of that does, so that a failover needs neither the GSLB's detection nor its TTL. Only with a fixed pool; Istio 1.30 or later."),
     onEmptyAnswer: z.enum(OnEmptyAnswer).optional()
-        .describe("What new connections do while DNS answers no address (empty or NXDOMAIN) and none stands by: go to the address of the last answer that had one (last-known) or fail. Default last-known for a fixed pool behind a gateway."),
+        .describe("What new connections do while DNS answers no address (empty or NXDOMAIN) and none stands by: go to the address of the last answer that had one (last-known) or fail. Default last-known, where a gateway resolves the host (resolution DNS) and EnvoyFilters are allowed."),
 }).describe("The addresses behind the host. Required: no safe default exists.");
 
 const failoverSchema = z.strictObject({

@@ -17,6 +17,7 @@ export * from "./names";
 export * from "./nearest";
 export * from "./outlier";
 export * from "./overrides";
+export * from "./patches";
 export * from "./plan";
 export * from "./ports";
 export * from "./problem";

@@ -92,7 +92,7 @@ export function runbookOf(declaration: Declaration): readonly RunbookStep[] {
         },
         ...(keepsLastKnown(declaration) ? [{
             when: "failure", title: "Whether the last known address serves",
-            text: "While DNS answers no address, the proxy lists none for the host, and new connections go to the address of the last answer that had one. Mend the record: a pod that starts meanwhile knows no address.",
+            text: "While DNS answers no address, the proxy lists none for the host, and new connections go to the address of the last answer that had one. Mend the record: a pod that starts meanwhile knows no address, and no more does one for which the host's settings change (leave `pulumi up` until then).",
             commands: [`${admin("clusters")} | grep -F 'outbound|${port}|${LAST_KNOWN_SUBSET}|${host}::'`], queries: [emptyAnswerExpression(declaration)],
         } as const] : []),
         ...(standby === undefined ? [] : [{
@@ -144,7 +144,7 @@ function alertRule(declaration: Declaration): { readonly alert: string; readonly
     }
     return keepsLastKnown(declaration) ? {
         alert: "EgressLastKnownServes", expr: emptyAnswerExpression(declaration), summary: "DNS answers no address, and the last known one serves",
-        description: "Connections go to the address of the last answer that had one, dead or alive, and a gateway pod that starts now knows none; mend the record.",
+        description: "Connections go to the address of the last answer that had one, dead or alive, and a gateway pod that starts, or gets other settings of the host, knows none; mend the record.",
     } : undefined;
 }
 

@@ -3,7 +3,7 @@
 // repeats requests by the fields of a VirtualService.
 import { type Declaration, EnvoyFilters, OnConnectFailure } from "./declaration";
 import { formatDuration } from "./duration";
-import { decideEmptyAnswer, keepsLastKnown } from "./empty-answer";
+import { LAST_KNOWN_OVERPROVISIONING, keepsLastKnown } from "./empty-answer";
 import { compareIstio, formatIstio, parseIstioVersion } from "./istio";
 import { connectTimeoutMs } from "./outlier";
 import { carriesRequestsOnly, hasProtocol } from "./ports";
@@ -220,11 +220,11 @@ export interface ClusterSettings {
 
 /** What Istio's fields do not say of the host's cluster; undefined where nothing is to be said, or nothing may be. */
 export function decideCluster(declaration: Declaration): ClusterSettings | undefined {
-    const { route, gateway, pool } = declaration, hasOthers = standbyAddresses(declaration) !== undefined || keepsLastKnown(declaration);
+    const { route, gateway, pool } = declaration, overprovisioning = standbyAddresses(declaration) !== undefined ? standbyOverprovisioning(pool.addressesPerAnswer ?? 1) : keepsLastKnown(declaration) ? LAST_KNOWN_OVERPROVISIONING : undefined;
     if (!usesGateway(route) || gateway === undefined || gateway.envoyFilters === EnvoyFilters.Forbidden) return undefined;
     if (resolutionOf(declaration).resolution !== Resolution.Dns) return undefined;
-    if (!hasOthers && !decideWaiting(declaration).waits) return undefined;
-    return { dnsRetryMs: DNS_RETRY_MS, ...(hasOthers ? { overprovisioning: standbyOverprovisioning(pool.addressesPerAnswer ?? 1) } : {}) };
+    if (overprovisioning === undefined && !decideWaiting(declaration).waits) return undefined;
+    return { dnsRetryMs: DNS_RETRY_MS, ...(overprovisioning === undefined ? {} : { overprovisioning }) };
 }
 
 /** What is lost where the gateway forbids EnvoyFilters; each a sentence. */
@@ -234,7 +234,6 @@ export function lostWithoutFilters(declaration: Declaration): readonly string[] 
     const allowed: Declaration = { ...declaration, gateway: { ...gateway, envoyFilters: EnvoyFilters.Allowed } }, waits = decideWaiting(allowed);
     return [
         ...(failover !== undefined && waits.waits && !decideWaiting(declaration).waits ? [`new connections${decideWaitingBeside(declaration) === undefined ? "" : " of ports other than HTTP"} fail in a failover instead of waiting for up to ${formatDuration(waits.waiting.budgetMs)}, since the gateway forbids EnvoyFilters.`] : []),
-        ...(standbyAddresses(declaration) === undefined ? [] : ["the first connections to a dead address fail until it is ejected (measured: up to 31 of 500), and with several addresses standby ones are used as soon as the healthy share falls below 72 %, since the gateway forbids EnvoyFilters."]),
-        ...(decideCluster(allowed) === undefined ? [] : [`an empty DNS answer is asked again after dnsRefreshRate (60 s) only${decideEmptyAnswer(allowed).serves === "last-known" ? ", and new connections fail meanwhile instead of going to the last known address" : ""}, since the gateway forbids EnvoyFilters.`]),
+        ...(standbyAddresses(declaration) === undefined ? [] : ["the first connections to a dead address fail until it is ejected (measured: up to 31 of 500), and with several addresses standby ones are used as soon as the healthy share falls below 72 %, since the gateway forbids EnvoyFilters.", "an empty DNS answer is asked again after dnsRefreshRate (60 s) only, and standby addresses serve until then, since the gateway forbids EnvoyFilters."]),
     ];
 }

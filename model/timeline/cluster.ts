@@ -24,6 +24,8 @@ export interface ClusterOptions {
     readonly workers: number;
     /** The factor by which the healthy share of a priority counts; Envoy's own is 140 %. */
     readonly overprovisioning?: number;
+    /** The second priority is another cluster's: nothing of it is ejected, and it counts for no share of the first. */
+    readonly keepsLastKnown?: boolean;
     readonly random: () => number;
 }
 
@@ -74,8 +76,8 @@ export class Cluster {
 
     /** Whether a host was ejected: it is, unless too many are already. */
     eject(host: Host, now: number): boolean {
-        const { outlier } = this.options, { hosts } = this;
-        if (outlier === undefined || host.isEjected || !this.has(host)) return false;
+        const { outlier, keepsLastKnown = false } = this.options, hosts = keepsLastKnown ? this.levels[0]?.hosts ?? [] : this.hosts;
+        if (outlier === undefined || host.isEjected || !this.has(host) || keepsLastKnown && host.priority > 0) return false;
         host.failures = 0;
         const ejected = hosts.filter(({ isEjected }) => isEjected).length;
         if ((100 * (ejected + 1)) / hosts.length > outlier.maxEjectionPercent) {
@@ -123,7 +125,7 @@ export class Cluster {
     }
 
     private choosePriority(): number {
-        if (this.levels.length === 1) return 0;
+        if (this.options.keepsLastKnown === true) return (this.levels[0]?.load ?? 0) > 0 ? 0 : 1; // All or nothing, by the factor of LAST_KNOWN_OVERPROVISIONING.
         let left = this.options.random() * 100;
         return Math.max(0, this.levels.findIndex(({ load }) => (left -= load) < 0));
     }

@@ -203,7 +203,7 @@ function secondsOf({ simulations, weight }: WeighedRun, declaration: Declaration
 }
 
 function serverOf({ address, priority }: NonNullable<Connection["by"]>, declaration: Declaration, isPlanned: boolean): string {
-    if (priority > 0) return Server.Standby;
+    if (priority > 0 && declaration.pool.standbyAddresses !== undefined) return Server.Standby;
     if (address === addressesOf(declaration).before[0]) return Server.Old;
     if (isPlanned && address === NEW_ADDRESS) return Server.New;
     return (declaration.pool.addressesPerAnswer ?? 1) === 1 ? Server.New : Server.Others;
@@ -215,7 +215,7 @@ function eventsOf(declaration: Declaration, { simulations }: WeighedRun): readon
     const ejected = firstOf(0), standby = firstOf(1);
     const served = simulations.flatMap(({ connections }) => connections).filter(({ by }) => by !== undefined && by.priority > 0).map(({ begunMs, waitMs }) => begunMs + waitMs);
     if (ejected !== undefined) events.push({ atMs: Math.round(ejected), text: "it is ejected" });
-    if (served.length > 0) events.push({ atMs: Math.round(Math.min(...served)), text: "standby serves" });
+    if (served.length > 0 && declaration.pool.standbyAddresses !== undefined) events.push({ atMs: Math.round(Math.min(...served)), text: "standby serves" });
     if (standby !== undefined) events.push({ atMs: Math.round(standby), text: "it is ejected as standby too" });
     for (const { atMs, kind, priority } of first) if (kind === "admitted" && priority === 0 && (windowMs === undefined || atMs < windowMs)) events.push({ atMs: Math.round(atMs), text: "it is tried again" });
     if (failover !== undefined && windowMs !== undefined) events.push(...propagationEvents(declaration, milliseconds(failover.detectionTime)));

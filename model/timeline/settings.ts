@@ -1,5 +1,6 @@
 // What a declaration makes a proxy do with new connections, with each of its devices and without.
 import type { Declaration } from "../declaration";
+import { keepsLastKnown } from "../empty-answer";
 import { LoadBalancer } from "../load-balancer";
 import { connectTimeoutMs, decideOutlier } from "../outlier";
 import { carriesRequestsOnly } from "../ports";
@@ -60,14 +61,15 @@ export function proxySettings(full: Declaration, devices: readonly Device[] = de
     const declaration = devices.includes(Device.Standby) ? full : withoutStandby(full);
     const outlier = decideOutlier(declaration), waiting = decideWaiting(declaration), cluster = decideCluster(full);
     const standby = devices.includes(Device.Standby) ? standbyAddresses(full) ?? [] : [];
-    const keepsList = resolutionOf(declaration).resolution === Resolution.Dns;
+    const isKept = keepsLastKnown(full), keepsList = resolutionOf(declaration).resolution === Resolution.Dns;
     return {
         keepsList, standby,
         loadBalancer: declaration.loadBalancer ?? (keepsList ? LoadBalancer.RoundRobin : LoadBalancer.LeastRequest),
         connectTimeoutMs: connectTimeoutMs(declaration),
         ...(devices.includes(Device.Outlier) && outlier.emitted ? { outlier: outlier.settings } : {}),
         ...attemptsOf(declaration, devices.includes(Device.Waiting) && waiting.waits ? waiting.waiting : undefined),
-        ...(standby.length > 0 && cluster?.overprovisioning !== undefined ? { overprovisioning: cluster.overprovisioning } : {}),
+        ...((standby.length > 0 || isKept) && cluster?.overprovisioning !== undefined ? { overprovisioning: cluster.overprovisioning } : {}),
+        ...(isKept ? { keepsLastKnown: true } : {}),
         mergeWindowMs: cluster !== undefined && devices.some((device) => device === Device.Waiting || device === Device.Standby) ? 0 : MERGE_WINDOW_MS,
     };
 }

@@ -35,6 +35,8 @@ export interface ProxySettings {
     /** Addresses of the second priority. */
     readonly standby: readonly string[];
     readonly overprovisioning?: number;
+    /** Behind what DNS answers stands the address of its last answer that had one, as LOGICAL_DNS: a cluster of its own, which ejects nothing. */
+    readonly keepsLastKnown?: boolean;
     /** How long Envoy gathers changes of health before its workers hear of them (update_merge_window). */
     readonly mergeWindowMs: number;
 }
@@ -120,7 +122,8 @@ class Run {
     private readonly published = new Map<number, { at: number; isDue: boolean }>();
     private readonly done: Connection[] = [];
     private readonly events: { atMs: number; kind: "ejected" | "admitted"; address: string; priority: number }[] = [];
-    private list: readonly string[] = [];
+    /** The last answer that had addresses. */
+    private known: readonly string[] = [];
     private connectFailures = 0;
     private pauses = 0;
     private begun = 0;
@@ -129,8 +132,8 @@ class Run {
 
     constructor(private readonly settings: ProxySettings, private readonly situation: Situation, private readonly load: Load, seed: number) {
         this.random = seeded(seed);
-        const { loadBalancer, outlier, overprovisioning } = settings;
-        this.cluster = new Cluster({ loadBalancer, outlier, overprovisioning, workers: WORKERS, random: this.random });
+        const { loadBalancer, outlier, overprovisioning, keepsLastKnown } = settings;
+        this.cluster = new Cluster({ loadBalancer, outlier, overprovisioning, keepsLastKnown, workers: WORKERS, random: this.random });
         this.count = load.kind === "rate" ? Math.round(load.perSecond * load.seconds) : load.count;
     }
 
@@ -175,7 +178,8 @@ class Run {
 
     /** The workers have a new list at once; the first one they have had for long. */
     private replaceList(addresses: readonly string[]): void {
-        this.list = addresses;
+        if (addresses.length > 0) this.known = addresses;
+        if (this.settings.keepsLastKnown === true) this.cluster.setAddresses(1, this.known.slice(0, 1));
         this.cluster.setAddresses(0, this.settings.keepsList ? addresses : addresses.slice(0, 1));
         this.published.set(0, { at: this.now === 0 ? -Infinity : this.now, isDue: false });
     }
@@ -196,18 +200,18 @@ class Run {
     }
 
     private connect(pool: Pool): void {
-        const { lasts, isMade } = this.reach(pool.host.address);
+        const { lasts, isMade } = this.reach(pool.host);
         pool.connecting += 1;
         this.queue.add(this.now + lasts, { kind: isMade ? "connected" : "failed", pool });
     }
 
     /** How long a connection to an address takes, and whether it is made. */
-    private reach(address: string): { readonly lasts: number; readonly isMade: boolean } {
+    private reach({ address, priority }: Host): { readonly lasts: number; readonly isMade: boolean } {
         const faultOf = (one: string): Fault | undefined => this.situation.dead.find((dead) => dead.address === one && this.now >= (dead.fromMs ?? 0) && this.now < (dead.untilMs ?? Infinity))?.fault;
-        const { connectTimeoutMs, keepsList } = this.settings, fault = faultOf(address);
+        const { connectTimeoutMs, keepsList, keepsLastKnown = false } = this.settings, fault = faultOf(address), isLogical = !keepsList || keepsLastKnown && priority > 0;
         if (fault === undefined) return { lasts: ROUND_TRIP_MS, isMade: true };
         const after = fault === Fault.Drop ? HAPPY_EYEBALLS_MS : ROUND_TRIP_MS;
-        if (!keepsList && after < connectTimeoutMs && this.list.some((one) => faultOf(one) === undefined)) return { lasts: after + ROUND_TRIP_MS, isMade: true };
+        if (isLogical && after < connectTimeoutMs && this.known.some((one) => faultOf(one) === undefined)) return { lasts: after + ROUND_TRIP_MS, isMade: true };
         return { lasts: fault === Fault.Drop ? connectTimeoutMs : Math.min(ROUND_TRIP_MS, connectTimeoutMs), isMade: false };
     }
 

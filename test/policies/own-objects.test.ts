@@ -10,7 +10,7 @@ import { accept, declarations } from "../support/declarations";
 import { type Manifest, findingsOf } from "./support";
 
 /** What a declaration may force against its pool is what the rules are there for. */
-const wise = declarations.map((input): DeclarationInput => ({ ...input, resolution: undefined, loadBalancer: undefined, outlier: undefined, connectTimeout: undefined }));
+const wise = declarations.map((input): DeclarationInput => ({ ...input, resolution: undefined, pool: { ...input.pool, onEmptyAnswer: input.pool.membership === "fixed" ? input.pool.onEmptyAnswer : undefined }, loadBalancer: undefined, outlier: undefined, connectTimeout: undefined }));
 
 /** Declarations of one catalogue: one gateway for all that use one, each host once, and no consumer in the gateway's namespace. */
 const catalogues = fc.array(wise, { minLength: 1, maxLength: 6 }).map((inputs) => {

@@ -74,7 +74,7 @@ export const declarations: fc.Arbitrary<DeclarationInput> = fc.record({
     const resolution = wildcard ? undefined : draft.forced, membership = wildcard ? Membership.Rotating : draft.membership;
     const inForce = wildcard ? Resolution.None : resolution ?? (membership === Membership.Fixed ? Resolution.Dns : Resolution.DnsRoundRobin);
     const standby = inForce === Resolution.Dns && membership === Membership.Fixed ? draft.standby : undefined;
-    const onEmptyAnswer = inForce === Resolution.DnsRoundRobin || direct && draft.onEmptyAnswer === OnEmptyAnswer.LastKnown ? undefined : draft.onEmptyAnswer;
+    const onEmptyAnswer = inForce !== Resolution.Dns || standby !== undefined || direct && draft.onEmptyAnswer === OnEmptyAnswer.LastKnown ? undefined : draft.onEmptyAnswer;
     return {
         host: wildcard ? `*.${draft.host}` : draft.host, namespace: draft.namespace, route: draft.route, ports,
         addresses: dialled ? Array.from({ length: draft.addresses }, (_, index) => `192.0.2.${index + 1}`) : undefined,

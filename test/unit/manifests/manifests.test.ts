@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { type KubernetesObject, type Manifest, manifestsOf } from "../../../manifests";
-import { type DeclarationInput, GatewayConsumers, OBJECT_ROLES, checkDeclaration, objectName, overrideProblems } from "../../../model";
+import { type DeclarationInput, GatewayConsumers, OBJECT_ROLES, checkDeclaration, objectName, overrideProblems, planOf } from "../../../model";
 import { GATEWAY, accept, declaration, declarations } from "../../support/declarations";
 
 const SERVICE = "istio-egressgateway.istio-egress.svc.cluster.local", HOST = "api.partner.example", NAME = "egress-api-partner-example";
@@ -34,10 +34,10 @@ const cluster = (value: object, { portNumber = 443, ...match }: { readonly portN
     ({ applyTo: "CLUSTER", match: { context: "GATEWAY", cluster: { service: HOST, portNumber, ...match } }, patch: { operation: "MERGE", value } });
 const UNLIMITED = 4_294_967_295;
 /** The subset as LOGICAL_DNS, and the aggregate of it and the host's own cluster. */
-const lastKnown = (portNumber = 443, connectTimeout = "1s"): readonly object[] => [
-    cluster({ type: "LOGICAL_DNS" }, { portNumber, subset: "last-known" }),
+const lastKnown = (portNumber = 443, logical: object = {}): readonly object[] => [
+    cluster({ type: "LOGICAL_DNS", ...logical }, { portNumber, subset: "last-known" }),
     { applyTo: "CLUSTER", match: { context: "GATEWAY" }, patch: { operation: "ADD", value: {
-        name: `outbound|${portNumber}|or-last-known|${HOST}`, alt_stat_name: `outbound|${portNumber}|or-last-known|${HOST};`, lb_policy: "CLUSTER_PROVIDED", connect_timeout: connectTimeout,
+        name: `outbound|${portNumber}|or-last-known|${HOST}`, alt_stat_name: `outbound|${portNumber}|or-last-known|${HOST};`, lb_policy: "CLUSTER_PROVIDED",
         circuit_breakers: { thresholds: [{ max_connections: UNLIMITED, max_pending_requests: UNLIMITED, max_requests: UNLIMITED, max_retries: UNLIMITED }] },
         metadata: { filter_metadata: { istio: { external: true, services: [{ host: HOST, name: HOST, namespace: "egress" }] } } },
         cluster_type: { name: "envoy.clusters.aggregate", typed_config: {
@@ -45,7 +45,7 @@ const lastKnown = (portNumber = 443, connectTimeout = "1s"): readonly object[] =
         } },
     } } },
 ];
-const clusterSettings = (overprovisioning: number): object => ({ dns_refresh_rate: "1s", load_assignment: { policy: { overprovisioning_factor: overprovisioning } }, common_lb_config: { update_merge_window: "0s" } });
+const clusterSettings = (overprovisioning = 10_000): object => ({ dns_refresh_rate: "1s", load_assignment: { policy: { overprovisioning_factor: overprovisioning } }, common_lb_config: { update_merge_window: "0s" } });
 
 const objectsOf = (changes: Partial<DeclarationInput> = {}): readonly KubernetesObject[] => manifestsOf("partner-api", declaration(changes)).map((manifest) => manifest.object);
 const specs = (changes: Partial<DeclarationInput>): Record<string, unknown> =>
@@ -83,7 +83,7 @@ describe("manifests", () => {
             filter("istio-egress", { workloadSelector: { labels: { istio: "egressgateway" } }, configPatches: [
                 tcpProxy("GATEWAY", 8443, { cluster: `outbound|443|or-last-known|${HOST}`, ...retry(81, "1s") }),
                 { applyTo: "FILTER_CHAIN", match: { context: "GATEWAY", listener: { portNumber: 8443, filterChain: { sni: HOST } } }, patch: { operation: "MERGE", value: { transport_socket_connect_timeout: "28s" } } },
-                cluster(clusterSettings(200)), ...lastKnown(),
+                cluster(clusterSettings()), ...lastKnown(),
             ] }),
             filter("payments", { configPatches: [tcpProxy("SIDECAR_OUTBOUND", 443, retry(5, "0.5s"))] }),
             object("VirtualService", `${NAME}-gateway`, "istio-egress", "mtls-passthrough", {
@@ -122,14 +122,14 @@ describe("manifests", () => {
             subsets: [{ name: "last-known" }],
         });
         expect(found["EnvoyFilter/gateway"]).to.have.deep.property("configPatches", [
-            { applyTo: "HTTP_ROUTE", match: { context: "GATEWAY", routeConfiguration: { vhost: { name: `${HOST}:443` } } }, patch: { operation: "MERGE", value: { route: { cluster: `outbound|80|or-last-known|${HOST}` } } } },
-            cluster(clusterSettings(200), { portNumber: 80 }), ...lastKnown(80),
+            { applyTo: "HTTP_ROUTE", match: { context: "GATEWAY", routeConfiguration: { vhost: { name: `${HOST}:443`, route: { name: "http-80" } } } }, patch: { operation: "MERGE", value: { route: { cluster: `outbound|80|or-last-known|${HOST}` } } } },
+            cluster(clusterSettings(), { portNumber: 80 }), ...lastKnown(80),
         ]);
         expect(found["DestinationRule/subset"]).to.deep.nested.include({ "subsets[0].trafficPolicy.tls": { mode: "ISTIO_MUTUAL", sni: HOST }, "subsets[0].trafficPolicy.outlierDetection": ejects });
         expect(found["Gateway/server"]).to.have.deep.property("servers", [{ port: { number: 443, name: "https-443", protocol: "HTTPS" }, hosts: [HOST], tls: { mode: "ISTIO_MUTUAL" } }]);
         expect(found["VirtualService/gateway-leg"]).to.deep.equal({
             hosts: [HOST], gateways: [`istio-egress/${NAME}`], exportTo: ["."],
-            http: [{ match: [{ gateways: [`istio-egress/${NAME}`], port: 443 }], route: [{ destination: { host: HOST, port: { number: 80 } } }], headers: { request: { remove: inside } }, retries: { attempts: 79, retryOn, backoff: "0.1s" } }],
+            http: [{ name: "http-80", match: [{ gateways: [`istio-egress/${NAME}`], port: 443 }], route: [{ destination: { host: HOST, port: { number: 80 } } }], headers: { request: { remove: inside } }, retries: { attempts: 79, retryOn, backoff: "0.1s" } }],
         });
         expect(found["VirtualService/mesh-leg"]).to.deep.equal({
             hosts: [HOST], gateways: ["mesh"], exportTo: ["payments"],
@@ -230,11 +230,24 @@ describe("manifests", () => {
         expect(found["DestinationRule/host"]).to.not.have.property("subsets");
     });
 
+    it("leave an empty answer alone where overrides change what would serve then", () => {
+        const kept = (key: string, spec: unknown): boolean => JSON.stringify(specs({ manifestOverrides: { [key]: { spec } } })["EnvoyFilter/gateway"]).includes("last-known");
+        const changed: readonly (readonly [string, unknown])[] = [
+            ["ServiceEntry/host", { endpoints: [{ address: "192.0.2.1" }, { address: "192.0.2.2" }] }], ["ServiceEntry/host", { resolution: "STATIC" }], ["DestinationRule/host", { subsets: [{ name: "mine" }] }],
+            ["VirtualService/gateway-leg", { tcp: [] }], ["VirtualService", { http: null }],
+        ];
+        for (const [key, spec] of changed) expect(kept(key, spec), `${key} ${JSON.stringify(spec)}`).to.equal(false);
+        for (const [key, spec] of [["DestinationRule/host", { trafficPolicy: { loadBalancer: null } }], ["DestinationRule/subset", { subsets: [] }], ["VirtualService/mesh-leg", { tls: [] }]] as const) expect(kept(key, spec), key).to.equal(true);
+        expect(planOf(declaration({ manifestOverrides: { "VirtualService/gateway-leg": { spec: { tcp: [] } } } })).consequences[0]).to.match(/and nothing serves meanwhile: manifestOverrides change VirtualService\/gateway-leg spec\.tcp, on which the last known address would build\.$/);
+    });
+
     it("of an empty answer: the last known address where nothing waits too, nothing where the declaration says fail, nothing for a pool that is LOGICAL anyway", () => {
         const filterOf = (changes: Partial<DeclarationInput>): unknown => specs(changes)["EnvoyFilter/gateway"], pool = { membership: "fixed", addressesPerAnswer: 3 } as const;
         expect(filterOf({ pool, failover: undefined, connectTimeout: "3s" })).to.have.deep.property("configPatches", [
-            tcpProxy("GATEWAY", 8443, { cluster: `outbound|443|or-last-known|${HOST}` }), cluster(clusterSettings(300)), ...lastKnown(443, "3s"),
+            tcpProxy("GATEWAY", 8443, { cluster: `outbound|443|or-last-known|${HOST}` }), cluster(clusterSettings()), ...lastKnown(),
         ]);
+        // At 100 % an ejection is total for LOGICAL_DNS: the last known address is not ejected.
+        expect(filterOf({ pool, outlier: { maxEjectionPercent: 100 } })).to.have.deep.nested.property("configPatches[3]", lastKnown(443, { outlier_detection: { max_ejection_percent: 1 } })[0]);
         const fail = specs({ pool: { ...pool, onEmptyAnswer: "fail" } });
         expect(fail["EnvoyFilter/gateway"]).to.have.deep.property("configPatches", [
             tcpProxy("GATEWAY", 8443, retry(81, "1s")), { applyTo: "FILTER_CHAIN", match: { context: "GATEWAY", listener: { portNumber: 8443, filterChain: { sni: HOST } } }, patch: { operation: "MERGE", value: { transport_socket_connect_timeout: "28s" } } },

@@ -84,7 +84,7 @@ describe("waiting", () => {
         for (const changes of [HTTP, { ...HTTP, ...FORBIDDEN }]) expect(decideWaiting(declaration(changes))).to.deep.equal(waits);
         expect([decideRequestRetries(declaration(HTTP), "gateway"), decideRequestRetries(declaration(HTTP), "sidecar")]).to.deep.equal([{ retries: 79, backOffMs: 100 }, { retries: 4, backOffMs: 50 }]);
         expect(decideRequestRetries(declaration({ ...HTTP, failover: undefined }), "gateway")).to.deep.equal({ retries: 2 });
-        expect(lostWithoutFilters(declaration({ ...HTTP, ...FORBIDDEN }))).to.deep.equal(["an empty DNS answer is asked again after dnsRefreshRate (60 s) only, and new connections fail meanwhile instead of going to the last known address, since the gateway forbids EnvoyFilters."]);
+        expect(lostWithoutFilters(declaration({ ...HTTP, ...FORBIDDEN }))).to.deep.equal([]);
         expect(plan(HTTP).summary).to.include("on connect failure: waits: the gateway tries again for 25.1s (the declared window of 20.1s and a margin of 5s; 80 attempts), and the request is answered with 503 after 2m36.5s at the latest");
     });
 
@@ -123,12 +123,11 @@ describe("waiting", () => {
         expect(plan({ pool: ONE }).summary).to.include(KEPT);
         expect(plan({ pool: { ...ONE, onEmptyAnswer: "fail" } }).summary).to.not.include(KEPT);
         expect(plan({ pool: { ...ONE, onEmptyAnswer: "fail" } }).consequences).to.deep.equal([
-            "an empty or NXDOMAIN answer empties the address list while it lasts, and new connections fail; the gateway asks again every 1s. The last known address (pool.onEmptyAnswer) or standby ones (pool.standbyAddresses) would serve meanwhile.",
+            "an empty or NXDOMAIN answer empties the address list while it lasts (the gateway asks again every 1s; measured: 36 % of new connections failed, those that began in a 20 s fault), and nothing serves meanwhile: the declaration says fail.",
         ]);
         expect(plan({ pool: ONE, ...FORBIDDEN }).consequences).to.deep.equal([
-            "an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault).",
+            "an empty or NXDOMAIN answer empties the address list until Envoy asks again after dnsRefreshRate (60 s; measured: 88 % of new connections failed in a 20 s fault), and nothing serves meanwhile: the gateway forbids EnvoyFilters, and Istio has no other field for a second cluster.",
             "new connections fail in a failover instead of waiting for up to 25.1s, since the gateway forbids EnvoyFilters.",
-            "an empty DNS answer is asked again after dnsRefreshRate (60 s) only, and new connections fail meanwhile instead of going to the last known address, since the gateway forbids EnvoyFilters.",
         ]);
     });
 });
@@ -143,7 +142,7 @@ describe("an answer without addresses", () => {
         for (const changes of [{}, { pool: ONE }, { failover: undefined }, { route: "passthrough" }, HTTP, { pool: { membership: "rotating" }, resolution: "DNS" }, { gateway: { ...GATEWAY, istioVersion: "1.22.0" } }] satisfies Partial<DeclarationInput>[]) {
             expect(serves(changes), JSON.stringify(changes)).to.deep.equal(["last-known", true]);
         }
-        expect(decideCluster(declaration({ failover: undefined }))).to.deep.equal({ dnsRetryMs: 1000, overprovisioning: 200 });
+        expect(decideCluster(declaration({ failover: undefined }))).to.deep.equal({ dnsRetryMs: 1000, overprovisioning: 10_000 });
     });
 
     it("needs nothing where standby addresses serve, or where LOGICAL_DNS keeps its address by itself", () => {
@@ -159,7 +158,7 @@ describe("an answer without addresses", () => {
             { serves: "nobody", reason: "route direct has no gateway that could keep the last address" },
         ]);
         expect(decideCluster(declaration({ pool: { ...ONE, onEmptyAnswer: "fail" }, failover: undefined }))).to.equal(undefined);
-        expect(plan({}).emptyAnswer).to.deep.equal({ serves: "last-known", reason: "the gateway has the host as LOGICAL_DNS too, which serves only while the list is empty" });
+        expect(plan({}).emptyAnswer).to.deep.equal({ serves: "last-known", reason: "the gateway has the host as LOGICAL_DNS too, which serves only while no address that DNS answers does" });
     });
 });
 
