@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { LAST_KNOWN_SUBSET, OnEmptyAnswer, Protocol, Route } from "../../../model";
 import type { Lab } from "../lab";
 import type { DnsRecord } from "../lab/agent/dns";
+import { clusterName } from "../counters";
 import { WAITING } from "../lab/declare";
 import { GATEWAY_LABELS, NAMESPACES } from "../lab/layout";
 import { Addresses, counting, failures, slowest, warmUp } from "../runs";
@@ -72,6 +73,9 @@ const GONE: Setting & { readonly id: string } = { id: "dead-then-empty", answers
 /** What keeping the address costs: how often the gateway asks DNS, beside a host that keeps none. */
 const QUESTIONS: readonly (Setting & { readonly id: string })[] = [{ id: "questions", answers: 1 }, { id: "questions-fail", answers: 1, onEmptyAnswer: fail }];
 const QUESTION_SECONDS = 30;
+/** The members of the aggregate are replaced all the time, and another aggregate of them comes and goes. */
+const CHURN: Setting & { readonly id: string } = { id: "churn", answers: 2 };
+const CHURN_MS = 700;
 const hostOf = (id: string, run: number): string => `${id}-${String(run)}.unanswered.example`;
 const portOf = ({ isHttp }: Setting): number => (isHttp === true ? 80 : 443);
 const titleOf = ({ fault, answers, onEmptyAnswer, device, isHttp }: FaultCell): string =>
@@ -80,7 +84,7 @@ const titleOf = ({ fault, answers, onEmptyAnswer, device, isHttp }: FaultCell): 
 scenario("waiting-dns", { title: "Waiting instead of failing: DNS faults", question: "DNS answers nothing, or not at all, for 20 s, and no address stands by: what do new connections lose, and how soon is it over?" }, ({ lab, cell }) => {
     before(async function () {
         this.timeout(300_000);
-        const due = [...FAULTS, ...MOVES, GONE, ...QUESTIONS].filter(({ id, isQuick }) => isFull ? isDue("waiting-dns", id.replace("questions-fail", "questions")) : isQuick === true);
+        const due = [...FAULTS, ...MOVES, GONE, ...QUESTIONS, CHURN].filter(({ id, isQuick }) => isFull ? isDue("waiting-dns", id.replace("questions-fail", "questions")) : isQuick === true);
         const all = due.flatMap((one) => Array.from({ length: isFull ? FULL.runs : QUICK.runs }, (_, run) => ({ ...one, host: hostOf(one.id, run) })));
         for (const { host, answers } of all) {
             first.set(host, addresses.take(answers));
@@ -135,6 +139,16 @@ scenario("waiting-dns", { title: "Waiting instead of failing: DNS faults", quest
         });
     }
 
+    cell<{ readonly changes: number; readonly perSecond: number }, { readonly run: Run; readonly changes: number; readonly replaced: number; readonly restarts: number }>({
+        id: CHURN.id, title: "The host's clusters are replaced again and again, and an aggregate of them comes and goes", full: { changes: 120, perSecond: 50 }, timeoutMs: 300_000,
+        measure: (on, inputs) => churn(on, hostOf(CHURN.id, 0), inputs),
+        expect: ({ run, replaced, changes, restarts }) => {
+            expect([run.failed, restarts], JSON.stringify(run.failedBy)).to.deep.equal([0, 0]);
+            expect(replaced, "versions of the cluster").to.be.greaterThan(changes / 3);
+        },
+        shown: ({ run, changes, replaced, restarts }) => `${failures([run])} in ${String(changes)} changes, of which the gateway took ${String(replaced)} one by one; ${String(restarts)} restarts of its Envoy`,
+    });
+
     cell<{ readonly seconds: number }, { readonly kept: number; readonly notKept: number }>({
         id: "questions", title: `Questions to DNS in ${String(QUESTION_SECONDS)} s, TTL ${String(TTL)} s`, full: { seconds: QUESTION_SECONDS },
         measure: async (on, { seconds }) => {
@@ -183,6 +197,34 @@ async function withLastFailure(lab: Lab, host: string, address: string, { connec
         return load;
     }, { port });
     return { ...run, lastFailure: Math.max(-1, ...timeline.filter(({ failed }) => failed > 0).map(({ second }) => second)) };
+}
+
+async function churn(lab: Lab, host: string, { changes, perSecond }: { readonly changes: number; readonly perSecond: number }): Promise<{ readonly run: Run; readonly changes: number; readonly replaced: number; readonly restarts: number }> {
+    const { envoy } = lab.gateways.pod(0), uptime = async (): Promise<number> => (await envoy.statistics("^server\\.uptime$"))["server.uptime"] ?? 0, seen = new Set<string>();
+    const spare = { name: `outbound|443|spare|${host}`, lb_policy: "CLUSTER_PROVIDED", cluster_type: { name: "envoy.clusters.aggregate", typed_config: { "@type": "type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig", clusters: [clusterName(host), clusterName(host, 443, LAST_KNOWN_SUBSET)] } } };
+    const filter = (change: number): object => ({
+        apiVersion: "networking.istio.io/v1alpha3", kind: "EnvoyFilter", metadata: { name: "churn", namespace: NAMESPACES.gateway },
+        spec: {
+            workloadSelector: { labels: { istio: GATEWAY_LABELS.istio } }, priority: 10,
+            configPatches: [
+                { applyTo: "CLUSTER", match: { context: "GATEWAY", cluster: { service: host, portNumber: 443 } }, patch: { operation: "MERGE", value: { connect_timeout: `1.${String(100 + change)}s` } } },
+                ...(change % 2 === 0 ? [] : [{ applyTo: "CLUSTER", match: { context: "GATEWAY" }, patch: { operation: "ADD", value: spare } }]),
+            ],
+        },
+    });
+    await lab.members(host, first.get(host) ?? []);
+    await warmUp(lab, host);
+    const before = await uptime();
+    const { run } = await counting(lab, host, async () => {
+        const load = lab.apps.payments.load(host, { count: Math.ceil(changes * CHURN_MS / 1000) * perSecond, pace: { kind: "rate", perSecond }, timeoutMs: 60_000 });
+        for (let change = 0; change < changes; change++) {
+            await lab.cluster.apply([filter(change)]);
+            await wait(CHURN_MS); // As often as istiod pushes, and a little more.
+            seen.add(String((await envoy.clusterConfig(clusterName(host)))?.["connect_timeout"]));
+        }
+        return load;
+    });
+    return { run, changes, replaced: seen.size, restarts: await uptime() > before ? 0 : 1 };
 }
 
 /** What goes where once every proxy has had the time to notice. */
