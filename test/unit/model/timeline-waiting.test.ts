@@ -95,7 +95,7 @@ describe("plans against the lab's cells of what the library writes", () => {
 
     describe("what else happens to several addresses, event by event", () => {
         const [A, B, C] = ["a", "b", "c"] as const, TURN_MS = 6000, TTL_MS = 2000;
-        interface Case { readonly scenario: string; readonly cell: string; readonly situation: Situation; readonly seconds: number; readonly rates: readonly number[] }
+        interface Case { readonly scenario: string; readonly cell: string; readonly situation: Situation; readonly seconds: number; readonly rates: readonly number[]; readonly changes?: Partial<DeclarationInput> }
         const dead = (address: string, fault: Fault, untilMs?: number): Situation["dead"][number] => ({ address, fault, ...(untilMs === undefined ? {} : { untilMs }) });
         const cases: readonly Case[] = [
             ...[Fault.Drop, Fault.Refuse].flatMap((fault): readonly Case[] => [
@@ -106,14 +106,17 @@ describe("plans against the lab's cells of what the library writes", () => {
                 { scenario: "waiting-several", cell: `back-${fault}`, seconds: 80, rates: [20], situation: { lists: [{ atMs: 0, addresses: [A, B] }], dead: [dead(A, fault, 15_000)] } },
             ]),
             { scenario: "waiting-several", cell: "ejected-then-only", seconds: 50, rates: [20], situation: { lists: [{ atMs: 0, addresses: [A, B] }, { atMs: 3000 + TTL_MS / 2, addresses: [A] }], dead: [dead(A, Fault.Refuse, 3000)] } },
+            { scenario: "waiting-several", cell: "ejected-then-only-without-panic", changes: { outlier: { maxEjectionPercent: 100, minHealthPercent: 0 } }, seconds: 50, rates: [20], situation: { lists: [{ atMs: 0, addresses: [A, B] }, { atMs: 3000 + TTL_MS / 2, addresses: [A] }], dead: [dead(A, Fault.Refuse, 3000)] } },
+            // The proxy asks each second once an answer was empty.
+            { scenario: "waiting-dns", cell: "dead-then-empty", changes: { pool: { membership: "fixed", addressesPerAnswer: 1 } }, seconds: 30, rates: [20], situation: { lists: [{ atMs: 0, addresses: [A] }, { atMs: TTL_MS / 2, addresses: [] }, { atMs: 11_000, addresses: [B] }], dead: [dead(A, Fault.Drop)] } },
             { scenario: "waiting-limits", cell: "both-dead", seconds: 45, rates: [20], situation: { lists: [{ atMs: 0, addresses: [A, B] }], dead: [dead(A, Fault.Drop, 30_000), dead(B, Fault.Drop, 30_000)] } },
         ];
-        for (const { scenario, cell, situation, seconds, rates } of cases) {
+        for (const { scenario, cell, situation, seconds, rates, changes = {} } of cases) {
             const result = readResult<unknown, { readonly runs?: readonly Run[]; readonly run?: Run }>(scenario, cell);
             if (result === undefined) continue;
             it(`${scenario}, ${cell}: none fails, and the slowest waits as long`, () => {
                 // Each cell has a chain of its own, which is new.
-                const settings = { ...proxySettings(declaration({ failover: { detectionTime: cell === "both-dead" ? "40s" : "10s", dnsTtl: "5s" } })), backOff: WAIT_BACK_OFF, sharesBackOff: true };
+                const settings = { ...proxySettings(declaration({ ...changes, failover: { detectionTime: cell === "both-dead" ? "40s" : "10s", dnsTtl: "5s" } })), backOff: WAIT_BACK_OFF, sharesBackOff: true };
                 const all = rates.flatMap((perSecond) => [1, 2, 3].map((seed) => simulate(settings, situation, { kind: "rate", perSecond, seconds }, seed))).flatMap(({ connections }) => connections);
                 expect(all.filter(({ by }) => by === undefined)).to.deep.equal([]);
                 const slowest = Math.max(...all.map(({ waitMs }) => waitMs)), measured = result.figures.runs ?? (result.figures.run === undefined ? [] : [result.figures.run]);
