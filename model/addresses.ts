@@ -1,7 +1,7 @@
 // The addresses that applications dial on TCP ports, where a connection carries no name.
 import { z } from "zod";
 import type { Declaration } from "./declaration";
-import { METADATA_ADDRESSES } from "./host";
+import { metadataAddressRefusal } from "./host";
 import { hasProtocol } from "./ports";
 import { type Path, type Problems, show } from "./problem";
 import { Protocol } from "./routes";
@@ -10,8 +10,8 @@ const V4 = z.ipv4(), V6 = z.ipv6();
 
 /** Why an address cannot be one of a host's; the reason reads on from the value, and ends with what to give. */
 function refusal(text: string, wayOut: string, isLinkLocalRefused: boolean): string | undefined {
-    const address = text.toLowerCase(), isV4 = V4.safeParse(text).success;
-    if (METADATA_ADDRESSES.includes(address)) return "it is a cloud metadata address, which hands out credentials of the node; no egress may lead there";
+    const address = text.toLowerCase(), isV4 = V4.safeParse(text).success, metadata = metadataAddressRefusal(address);
+    if (metadata !== undefined) return metadata;
     if (!isV4 && !V6.safeParse(text).success) return `it is not an IP address: ${wayOut}, one by one`;
     if (isV4 ? /^(0|127)\./.test(text) : address === "::" || address === "::1") return `it never leaves the pod: ${wayOut}`;
     if (isLinkLocalRefused && (isV4 ? /^(169\.254|22[4-9]|23\d|255)\./.test(text) : /^(fe[89ab]|ff)/.test(address))) return `it is a link-local, multicast or broadcast address, which no partner serves on: ${wayOut}`;

@@ -15,7 +15,7 @@ const MAX_LABEL = 63;
 
 /** Addresses and names under which clouds hand out credentials to whoever asks. */
 const METADATA_NAMES = ["metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"];
-export const METADATA_ADDRESSES = ["169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd00:ec2::23"];
+const METADATA_ADDRESSES = ["169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd00:ec2::23"];
 
 /** Names that never leave the cluster or the machine: a ServiceEntry for one would take over traffic of the mesh itself. */
 const LOCAL_SUFFIXES: readonly (readonly [suffix: string, reason: string])[] = [
@@ -39,6 +39,11 @@ export function parseHost(text: string): HostVerdict {
 export function refusedTarget(text: string): string | undefined {
     const name = normaliseHost(text);
     return addressRefusal(name) ?? metadataRefusal(name) ?? localRefusal(name);
+}
+
+/** Why an address can be nobody's: it is a cloud's metadata service. */
+export function metadataAddressRefusal(address: string): string | undefined {
+    return METADATA_ADDRESSES.includes(address) ? "it is a cloud metadata address, which hands out credentials of the node; no egress may lead there" : undefined;
 }
 
 /** Whether an address or a name is a cloud's metadata service. */
@@ -96,7 +101,8 @@ function localRefusal(name: string): string | undefined {
 
 function addressRefusal(name: string): string | undefined {
     const bare = name.replace(/^\[(.*)\]$/, "$1");
-    if (METADATA_ADDRESSES.includes(bare)) return "it is a cloud metadata address, which hands out credentials of the node; no egress may lead there";
+    const metadata = metadataAddressRefusal(bare);
+    if (metadata !== undefined) return metadata;
     const isV4 = /^\d{1,3}(\.\d{1,3}){3}$/.test(bare);
     const isV6 = /^[0-9a-f:.]+(%\w+)?$/.test(bare) && bare.split(":").length > 2;
     if (isV4 || isV6) return "it is an IP literal, which has no DNS answer and no SNI to route by: declare the host name behind it";

@@ -27,13 +27,13 @@ export async function gate(name: string, program: string, args: readonly string[
 }
 
 /** Runs Mocha over files; a run that ends without a report, or without any test, is a failure. */
-export async function mocha(name: string, globs: readonly string[], timeout?: number): Promise<Counts> {
+export async function mocha(name: string, globs: readonly string[], timeout?: number, env?: NodeJS.ProcessEnv): Promise<Counts> {
     const begin = Date.now();
     const file = path.join(results, `${name.replace(/\W+/g, "-")}.mocha.json`);
     await mkdir(results, { recursive: true });
     await rm(file, { force: true });
     const args = [path.join(repository, "node_modules/mocha/bin/mocha.js"), "--reporter", "json", "--reporter-option", `output=${file}`, ...globs];
-    const { code, stdout, stderr, timedOut } = await run(process.execPath, args, { cwd: repository, timeout });
+    const { code, stdout, stderr, timedOut } = await run(process.execPath, args, { cwd: repository, timeout, ...(env === undefined ? {} : { env: { ...process.env, ...env } }) });
     const report = readReport(file);
     const line = (text: string): void => say(`${name}: ${text} (${duration(Date.now() - begin)})`);
     if (report === undefined || report.stats.passes + report.stats.failures === 0) {
