@@ -118,7 +118,7 @@ describe("preflight against a real API server", function () {
             expect(report.results.filter(({ status }) => status !== "ok")).to.deep.equal([]);
             expect(report.passed).to.equal(true);
             expect(report.results.filter((result) => result.report === true).map(({ object, text }) => `${object} ${text}`)).to.deep.equal([
-                "ConfigMap istio-system/istio sets dnsRefreshRate 5s: for that long settlement, partner-api and mock-partner fail after an empty DNS answer.",
+                "ConfigMap istio-system/istio sets dnsRefreshRate 5s.",
                 "ConfigMap istio-system/istio sets outboundTrafficPolicy REGISTRY_ONLY: sidecars refuse hosts that nobody declared.",
             ]);
             expect(lines(report, "gateway-port")).to.deep.equal(['ok: Service istio-system/istio-egressgateway port 443 leads to targetPort 8443, named "tls".']);
