@@ -55,7 +55,7 @@ interface Setting {
 interface FaultCell extends Setting { readonly fault: DnsFault; readonly loses: boolean; readonly id: string }
 const { Fail: fail } = OnEmptyAnswer;
 const FAULTS: readonly FaultCell[] = [
-    { id: "empty-1", fault: "empty", answers: 1, loses: false, isQuick: true }, { id: "nxdomain-1", fault: "nxdomain", answers: 1, loses: false, isQuick: true },
+    { id: "empty-1", fault: "empty", answers: 1, loses: false, isQuick: true }, { id: "nxdomain-1", fault: "nxdomain", answers: 1, loses: false },
     { id: "servfail-1", fault: "servfail", answers: 1, loses: false }, { id: "silence-1", fault: "silence", answers: 1, loses: false }, { id: "empty-2", fault: "empty", answers: 2, loses: false },
     { id: "empty-1-fail", fault: "empty", answers: 1, onEmptyAnswer: fail, loses: true, isQuick: true }, { id: "nxdomain-1-fail", fault: "nxdomain", answers: 1, onEmptyAnswer: fail, loses: true },
     { id: "empty-2-fail", fault: "empty", answers: 2, onEmptyAnswer: fail, loses: true },
