@@ -1,7 +1,7 @@
 // EnvoyFilter: what Istio has no field for, one host's chains, route and clusters each, merged; where the last known address is kept, one cluster per port is added.
 import {
     type BackOff, type Declaration, type DeclaredPort, GatewayConsumers, HOP_RETRY, LAST_KNOWN_SUBSET, Protocol,
-    carriesRequests, decideCluster, decideWaiting, ejectsLastKnown, gatewayPort, keepsLastKnown, lastKnownAggregate, objectName, portName, toSeconds, usesGateway,
+    carriesRequests, decideCluster, decideWaiting, ejectsLastKnown, gatewayPort, keepsLastKnown, lastKnownAggregate, objectName, outboundCluster, portName, toSeconds, usesGateway,
 } from "../model";
 import { type Manifest, defined, kubernetesObject } from "./manifest";
 
@@ -83,7 +83,7 @@ function clusterPatches(declaration: Declaration): readonly object[] {
  */
 function lastKnownPatches(declaration: Declaration): readonly object[] {
     if (!keepsLastKnown(declaration)) return [];
-    const { host, ports, namespace } = declaration, context = "GATEWAY", clusterOf = (port: number, subset: string): string => `outbound|${port}|${subset}|${host}`;
+    const { host, ports, namespace } = declaration, context = "GATEWAY";
     return ports.flatMap(({ number }) => [
         { applyTo: "CLUSTER", match: { context, cluster: { service: host, portNumber: number, subset: LAST_KNOWN_SUBSET } }, patch: { operation: "MERGE", value: { type: "LOGICAL_DNS", ...(ejectsLastKnown(declaration) ? { outlier_detection: { max_ejection_percent: 1 } } : {}) } } },
         {
@@ -95,7 +95,7 @@ function lastKnownPatches(declaration: Declaration): readonly object[] {
                     metadata: { filter_metadata: { istio: { external: true, services: [{ host, name: host, namespace }] } } }, // By which Istio's telemetry names the destination.
                     cluster_type: {
                         name: "envoy.clusters.aggregate",
-                        typed_config: { "@type": "type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig", clusters: ["", LAST_KNOWN_SUBSET].map((subset) => clusterOf(number, subset)) },
+                        typed_config: { "@type": "type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig", clusters: ["", LAST_KNOWN_SUBSET].map((subset) => outboundCluster(host, number, subset)) },
                     },
                 },
             },

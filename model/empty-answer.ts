@@ -1,6 +1,7 @@
 // What new connections do while DNS answers no address. STRICT_DNS takes such an answer for an empty list; LOGICAL_DNS goes on with the
 // last address that it had. Envoy's aggregate of both has the one's list and, while nothing of that serves, the other's address.
 import { type Declaration, EnvoyFilters, OnEmptyAnswer } from "./declaration";
+import { outboundCluster } from "./names";
 import { decideOutlier } from "./outlier";
 import { type ObjectRole, isMap, patchesFor, valueAt } from "./patches";
 import type { Path, Problems } from "./problem";
@@ -12,7 +13,7 @@ import { standbyAddresses } from "./standby";
 export const LAST_KNOWN_SUBSET = "last-known";
 
 /** Envoy's aggregate of the host's cluster and the last known address: the name is that of a subset, which tools and statistics can read. */
-export const lastKnownAggregate = (host: string, port: number): string => `outbound|${port}|or-${LAST_KNOWN_SUBSET}|${host}`;
+export const lastKnownAggregate = (host: string, port: number): string => outboundCluster(host, port, `or-${LAST_KNOWN_SUBSET}`);
 
 /**
  * Envoy's factor of available hosts for the host's cluster: so large that one address that serves, of as many as an answer may hold, keeps the

@@ -24,6 +24,9 @@ export function objectName(host: string): string {
 /** The subset of the egress Service that carries a host. */
 export const subsetName = (declaration: Declaration): string => objectName(declaration.host);
 
+/** A cluster of Envoy as istiod names it: `outbound|443||api.partner.example`, and with the subset between the bars where it is one. */
+export const outboundCluster = (host: string, port: number, subset = ""): string => `outbound|${port}|${subset}|${host}`;
+
 /** The port's name in ServiceEntry and Gateway: `tls-443`. */
 export const portName = (protocol: string, number: number): string => `${protocol.toLowerCase()}-${number}`;
 

@@ -2,6 +2,7 @@
 import type { Declaration } from "./declaration";
 import { LAST_KNOWN_SUBSET, keepsLastKnown } from "./empty-answer";
 import { OVERPROVISIONING } from "./guard";
+import { outboundCluster } from "./names";
 import { carriesRequestsOnly, hasProtocol } from "./ports";
 import { Protocol, usesGateway } from "./routes";
 import { standbyAddresses } from "./standby";
@@ -22,7 +23,7 @@ export interface RunbookStep {
 export const STATISTICS_ANNOTATION = { key: "sidecar.istio.io/statsInclusionPrefixes", value: "cluster.outbound" } as const;
 
 /** Since Istio 1.23 a ";" ends the name in statistics (istio, ENABLE_DELIMITED_STATS_TAG_REGEX; seen on 1.31); Prometheus' label has none. */
-const clusterOf = ({ host }: Declaration, port: number): string => `outbound|${String(port)}||${host}`;
+const clusterOf = ({ host }: Declaration, port: number, subset = ""): string => outboundCluster(host, port, subset);
 
 /** As part of a regular expression, of grep as of Prometheus. */
 const literal = (text: string): string => text.replace(/[|.*]/g, "[$&]");
@@ -93,7 +94,7 @@ export function runbookOf(declaration: Declaration): readonly RunbookStep[] {
         ...(keepsLastKnown(declaration) ? [{
             when: "failure", title: "Whether the last known address serves",
             text: "While DNS answers no address, the proxy lists none for the host, and new connections go to the address of the last answer that had one. Mend the record: a pod that starts meanwhile knows no address, and no more does one for which the host's settings change (leave `pulumi up` until then).",
-            commands: [`${admin("clusters")} | grep -F 'outbound|${port}|${LAST_KNOWN_SUBSET}|${host}::'`], queries: [emptyAnswerExpression(declaration)],
+            commands: [`${admin("clusters")} | grep -F '${clusterOf(declaration, port, LAST_KNOWN_SUBSET)}::'`], queries: [emptyAnswerExpression(declaration)],
         } as const] : []),
         ...(standby === undefined ? [] : [{
             when: "failure", title: "Whether standby serves", text: `${standby.join(", ")} ${standby.length === 1 ? "serves" : "serve"} while no address that DNS answers is healthy. Then the record must be mended all the same: standby addresses are the last ones.`,

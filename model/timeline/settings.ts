@@ -23,7 +23,8 @@ const MERGE_WINDOW_MS = 1000;
 export const HANDSHAKE_CUT_MS = 15_000;
 /**
  * With WAIT_BACK_OFF, the share of connections to a dead address whose handshake with the gateway is not finished, so that its time-out cuts them:
- * measured, 258 of 346 and 652 of 860 dropped ones, 314 of 326 and 768 of 800 refused ones (docs/measurements/waiting-single.md).
+ * measured, 258 of 346 and 652 of 860 dropped ones, 314 of 326 and 768 of 800 refused ones. A later run, which is the committed one, had 294 and 736 dropped, 311 and 798
+ * refused ones fail (docs/measurements/waiting-single.md).
  */
 const HANDSHAKE_OPEN = { [Fault.Drop]: 0.75, [Fault.Refuse]: 0.96 } as const;
 /** A request of an HTTP port where nothing waits: with Envoy's default back-off, a base of 25 ms. */

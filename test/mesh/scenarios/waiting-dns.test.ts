@@ -162,12 +162,12 @@ scenario("waiting-dns", { title: "Waiting instead of failing: DNS faults", quest
     });
 });
 
-async function unanswered(lab: Lab, host: string, { fault, answers, ...setting }: FaultCell, { connections, perSecond, faultSeconds }: Inputs): Promise<Figures["runs"][number]> {
-    const vips = first.get(host) ?? [], [address = ""] = vips, port = portOf({ answers, ...setting });
+async function unanswered(lab: Lab, host: string, one: FaultCell, { connections, perSecond, faultSeconds }: Inputs): Promise<Figures["runs"][number]> {
+    const vips = first.get(host) ?? [], [address = ""] = vips, port = portOf(one);
     await lab.members(host, vips, { port });
     if (port === 443) await warmUp(lab, host);
     return await withLastFailure(lab, host, address, { connections, perSecond, port }, async () => {
-        await lab.dns.fails(host, fault);
+        await lab.dns.fails(host, one.fault);
         await wait(faultSeconds * 1000); // How long the GSLB answers so: the experiment.
         await lab.dns.addresses(host, vips, { ttl: TTL });
     });
